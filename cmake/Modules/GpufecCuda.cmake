@@ -1,0 +1,45 @@
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Enables CUDA where a toolkit is found; sets ENABLE_CUDA. CMAKE_CUDA_ARCHITECTURES can be
+# given; the default is every architecture the toolkit knows from sm_75 up, plus PTX.
+
+include(CheckLanguage)
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
+  set(ENV{CUDACXX} /usr/local/cuda/bin/nvcc)
+endif()
+check_language(CUDA)
+GR_REGISTER_COMPONENT("cuda" ENABLE_CUDA CMAKE_CUDA_COMPILER)
+if(NOT ENABLE_CUDA)
+  return()
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known
+                  ERROR_QUIET)
+  string(REGEX MATCHALL "sm_[0-9]+" known "${known}")
+  set(architectures)
+  foreach(code IN LISTS known)
+    string(REPLACE "sm_" "" number ${code})
+    if(number GREATER_EQUAL 75)
+      list(APPEND architectures ${number})
+    endif()
+  endforeach()
+  if(architectures)
+    list(SORT architectures COMPARE NATURAL)
+    list(GET architectures -1 newest)
+    list(TRANSFORM architectures APPEND "-real")
+    list(APPEND architectures ${newest}-virtual)
+  else()
+    set(architectures 75)
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "CUDA architectures")
+endif()
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+# With static cudart a CUDA build imports and runs on a machine without a driver.
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")

@@ -1,0 +1,33 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_GPUFEC_BACKEND_H
+#define INCLUDED_GPUFEC_BACKEND_H
+
+#include <gnuradio/gpufec/api.h>
+#include <string>
+
+namespace gr {
+namespace gpufec {
+
+//! What decodes.
+enum class backend {
+    automatic, //!< CUDA where a usable device is there, else the CPU
+    cuda,      //!< CUDA; an error where there is no usable device
+    cpu        //!< the CPU
+};
+
+/*!
+ * \brief The backend of a name: "auto", "cuda" or "cpu".
+ * \throws std::invalid_argument for any other
+ */
+GPUFEC_API backend backend_from_string(const std::string& name);
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_BACKEND_H */

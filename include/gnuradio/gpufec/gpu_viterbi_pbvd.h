@@ -1,0 +1,116 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
+#define INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
+
+#include <gnuradio/block.h>
+#include <gnuradio/gpufec/api.h>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the CPU.
+ * \ingroup gpufec
+ *
+ * \details
+ * Decodes an endless stream, or frames, of soft values. The stream is cut into parallel
+ * blocks of D decoded stages, each with L more stages on either side, that are decoded at
+ * the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi Decoder for
+ * Convolutional Codes on GPU", 2016). The output does not depend on the backend, nor on
+ * how the blocks were batched.
+ *
+ * Input: soft values, \b positive \b means \b bit \b 0, as in gr-dvbs2rx. gr-fec and
+ * gr-digital have it the other way round: negate their soft values, or the bits come out
+ * inverted (171/133 does not notice). NaN counts as an erasure, infinities saturate,
+ * −128 becomes −127, 0 is an erasure.
+ *
+ * Output: bytes, eight bits each, the first most significant (packed_output), or one bit
+ * a byte. Each frame is padded to a byte, and so is the end of a stream. Everything that
+ * arrived is decoded before the block is done; a last stage that lacks values is decoded
+ * with erasures in their place.
+ *
+ * Tags on the input go to the output item that holds their information bit. A tag of key
+ * \p length_tag_key with an integer has its value changed from input to output items.
+ * The block adds, on the first output item of each batch, from re-encoding a sample of
+ * the decoded bits:
+ *  - \c viterbi_ber (double): channel bit error rate,
+ *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
+ */
+class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<gpu_viterbi_pbvd> sptr;
+
+    /*!
+     * \param constraint_length K, 3 to 9
+     * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
+     *        newest bit is the most significant; a negative one is an inverted output
+     * \param puncturing one string of 0 and 1 an output, comma separated, in the order
+     *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
+     * \param termination "streaming", or "terminated", "truncated", "tailbiting" frames
+     * \param frame_bits information bits a frame; 0 in streaming
+     * \param soft_input "int8" (a byte), "float", or "packed4" (two 4-bit two's
+     *        complement values a byte, the first in the high nibble)
+     * \param soft_scale int8 steps for one unit of float amplitude
+     * \param packed_output eight bits a byte, first bit most significant, else one
+     * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
+     * \param overlap L, stages, at least K−1; 0: chosen for the code
+     * \param batch parallel blocks decoded at once; 0: chosen from the device
+     * \param slots batches in flight, 1 to 16
+     * \param max_latency_ms a batch that does not fill within this time goes as it is
+     * \param backend "auto", "cuda" or "cpu"
+     * \param device index of the CUDA device
+     * \param threads of the CPU backend, 1 to 256
+     * \param cuda_kernel "auto", or "pbvd": the decoder of the paper
+     * \param length_tag_key tags of this key hold a length in input items; "": none do
+     * \throws std::invalid_argument naming the parameter, its value and what is allowed
+     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
+     */
+    static sptr make(int constraint_length = 7,
+                     const std::vector<int>& polynomials = { 0171, 0133 },
+                     const std::string& puncturing = "",
+                     const std::string& termination = "streaming",
+                     int frame_bits = 0,
+                     const std::string& soft_input = "int8",
+                     float soft_scale = 32.0f,
+                     bool packed_output = true,
+                     int decode_length = 0,
+                     int overlap = 0,
+                     int batch = 0,
+                     int slots = 3,
+                     double max_latency_ms = 50,
+                     const std::string& backend = "auto",
+                     int device = 0,
+                     int threads = 1,
+                     const std::string& cuda_kernel = "auto",
+                     const std::string& length_tag_key = "packet_len");
+
+    //! "cuda" or "cpu": what decodes now.
+    virtual std::string active_backend() const = 0;
+    //! Parallel blocks a batch, as chosen.
+    virtual int batch() const = 0;
+    //! D, as chosen.
+    virtual int decode_length() const = 0;
+    //! L, as chosen.
+    virtual int overlap() const = 0;
+
+    //! Takes effect with the next input; float input only. \throws std::invalid_argument
+    virtual void set_soft_scale(float soft_scale) = 0;
+    virtual float soft_scale() const = 0;
+    //! \throws std::invalid_argument
+    virtual void set_max_latency_ms(double max_latency_ms) = 0;
+    virtual double max_latency_ms() const = 0;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H */

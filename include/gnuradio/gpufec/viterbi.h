@@ -1,0 +1,280 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_H
+#define INCLUDED_GPUFEC_VITERBI_H
+
+#include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief A binary convolutional code of rate 1/R, possibly punctured.
+ *
+ * A shift register holds the newest K bits, the newest as its most significant bit;
+ * output r is the parity of the register under polynomial r. The \em state is what
+ * the register holds but its newest bit is yet to come: the K−1 bits before, the
+ * newest of them most significant.
+ *
+ * A value type: it is valid once it exists.
+ */
+class GPUFEC_API conv_code
+{
+public:
+    static constexpr unsigned min_constraint_length = 3;
+    static constexpr unsigned max_constraint_length = 9;
+    static constexpr unsigned min_outputs = 2;
+    static constexpr unsigned max_outputs = 6;
+    static constexpr unsigned max_period = 64;
+
+    /*!
+     * \param constraint_length K, 3 to 9
+     * \param polynomials R of them, 2 to 6, each below 2^K with the newest bit most
+     *        significant (171 octal is 0171); a negative one is an inverted output.
+     *        One of them must use the newest bit, and one the oldest.
+     * \param puncturing one string of '0' and '1' for each output in the order of the
+     *        polynomials, comma separated, all of the same length (1 to 64 stages): a
+     *        '1' is sent. Within a stage outputs are sent in the order of the
+     *        polynomials. "" for none. Every stage sends at least one output.
+     * \throws std::invalid_argument that names the parameter, its value and what is
+     *         allowed
+     */
+    conv_code(int constraint_length,
+              const std::vector<int>& polynomials,
+              const std::string& puncturing = "");
+
+    //! The code of a preset of conv_presets(). \throws std::invalid_argument
+    static conv_code preset(const std::string& name);
+
+    unsigned constraint_length() const { return d_constraint_length; }
+    unsigned outputs() const { return d_polynomials.size(); }
+    unsigned states() const { return 1u << (d_constraint_length - 1); }
+
+    //! Magnitude of polynomial \p r.
+    unsigned polynomial(unsigned r) const { return d_polynomials[r]; }
+    //! Whether output \p r is inverted.
+    bool inverted(unsigned r) const { return d_inverted[r]; }
+
+    //! The R output bits, output 0 most significant, before inversion and puncturing.
+    unsigned output_word(unsigned state, unsigned bit) const;
+    //! The state after \p bit in \p state.
+    unsigned next_state(unsigned state, unsigned bit) const
+    {
+        return (bit << (d_constraint_length - 2)) | (state >> 1);
+    }
+
+    //! Stages in a puncturing period; 1 if nothing is punctured.
+    unsigned period() const { return d_period; }
+    //! Soft values sent in one period.
+    unsigned values_per_period() const { return d_before.back(); }
+    //! Whether output \p r of stage \p stage (counted from the frame's start) is sent.
+    bool sent(std::uint64_t stage, unsigned r) const
+    {
+        return d_sent[(stage % d_period) * outputs() + r];
+    }
+    //! Number of soft values sent in the first \p stages stages.
+    std::uint64_t values(std::uint64_t stages) const
+    {
+        return stages / d_period * values_per_period() + d_before[stages % d_period];
+    }
+    //! The fewest stages that send at least \p values soft values.
+    std::uint64_t stages(std::uint64_t values) const;
+    //! The stage that sends soft value \p value (counted from the frame's start).
+    std::uint64_t stage_of(std::uint64_t value) const { return stages(value + 1) - 1; }
+    //! Information bits a soft value.
+    double rate() const { return double(d_period) / values_per_period(); }
+
+    //! "K=7 (171,-133) 110,101": constraint length, octal polynomials, puncturing.
+    std::string to_string() const;
+
+private:
+    unsigned d_constraint_length;
+    std::vector<unsigned> d_polynomials;
+    std::vector<bool> d_inverted;
+    unsigned d_period = 1;
+    std::vector<bool> d_sent;       // period × R
+    std::vector<unsigned> d_before; // soft values before a stage of the period; period + 1
+};
+
+//! How a sequence of information bits begins and ends on the trellis.
+enum class termination {
+    streaming,  //!< one endless sequence, both ends unknown
+    terminated, //!< frames from state 0 to state 0, with K−1 zero bits appended
+    truncated,  //!< frames from state 0 to an unknown state
+    tailbiting  //!< frames that end in the state they began in
+};
+
+//! \throws std::invalid_argument
+GPUFEC_API termination termination_from_string(const std::string& name);
+
+//! A code of a standard, under the name that users know.
+struct conv_preset {
+    std::string name;   //!< for example "dvb_3_4"
+    std::string title;  //!< for people
+    std::string source; //!< the standard and its clause
+    int constraint_length;
+    std::vector<int> polynomials;
+    std::string puncturing;
+    termination ends;
+};
+
+GPUFEC_API const std::vector<conv_preset>& conv_presets();
+
+//! How soft values are coded; positive means bit 0 in all of them.
+enum class soft_format {
+    int8,    //!< one signed byte; −128 counts as −127
+    float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
+    packed4  //!< two 4-bit two's complement values a byte, the first in the high
+             //!< nibble; −8 counts as −7; a frame begins on a byte
+};
+
+//! \throws std::invalid_argument
+GPUFEC_API soft_format soft_format_from_string(const std::string& name);
+
+/*!
+ * \brief Encodes as the decoder expects it: one output bit a byte, punctured.
+ *
+ * In frames, puncturing and the register start anew with each; a streaming encoder
+ * keeps both between calls.
+ */
+class GPUFEC_API conv_encoder_kernel
+{
+public:
+    //! \p frame_bits information bits a frame, 0 for streaming.
+    conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
+
+    //! Output bits of \p bits information bits; in frames, of one frame.
+    std::size_t coded_bits(std::size_t bits) const;
+
+    //! Streaming: encodes \p count bits (one a byte) and returns the bits written.
+    std::size_t encode(const std::uint8_t* bits, std::size_t count, std::uint8_t* out);
+
+    //! Encodes one frame of frame_bits bits (one a byte) and returns the bits written.
+    std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
+
+private:
+    conv_code d_code;
+    termination d_ends;
+    unsigned d_frame_bits;
+    unsigned d_state = 0;
+    std::uint64_t d_stage = 0;
+};
+
+//! What a viterbi_decoder decodes, and how.
+struct viterbi_options {
+    conv_code code;
+    termination ends = termination::streaming;
+    unsigned frame_bits = 0; //!< information bits a frame; 0 in streaming
+    soft_format format = soft_format::int8;
+    float soft_scale = 32.0f;   //!< int8 steps a unit of amplitude, float input only
+    unsigned decode_length = 0; //!< D, a multiple of 32; 0: chosen for the code
+    unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
+    unsigned batch = 0;         //!< parallel blocks a slot; 0: chosen from the device
+    unsigned slots = 3;
+    double max_latency_ms = 50;
+    backend where = backend::automatic;
+    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
+    unsigned threads = 1;             //!< of the CPU backend
+    std::string cuda_kernel = "auto"; //!< "auto" or "pbvd"
+};
+
+/*!
+ * \brief Decodes a stream of soft values into a stream of bits, in parallel blocks.
+ *
+ * Push soft values, pull decoded bits; what a flowgraph's block does, without a
+ * flowgraph. One thread calls it. Implements the parallel block-based decoder of Peng,
+ * Liu, Hou and Zhao (arXiv:1608.00066).
+ */
+class GPUFEC_API viterbi_decoder
+{
+public:
+    enum class level { info, warning, error };
+
+    struct hooks {
+        //! Something may have become ready to pull, or due; called from any thread.
+        std::function<void()> wake = [] {};
+        std::function<void(level, const std::string&)> log = [](level,
+                                                                const std::string&) {};
+    };
+
+    //! Statistics of one batch, from re-encoding a sample of what was decoded.
+    struct batch_statistics {
+        std::uint64_t first_bit = 0;   //!< index of the batch's first decoded bit
+        double channel_error_rate = 0; //!< signs that disagree, of the nonzero values
+        double metric = 0; //!< mean over all values of |value| where the sign disagrees,
+                           //!< in int8 steps (packed4: of 4 bits)
+    };
+
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    explicit viterbi_decoder(const viterbi_options& options, hooks h = {});
+    ~viterbi_decoder();
+
+    //! Takes up to \p items input items, and says how many it took.
+    std::size_t push(const void* items, std::size_t count);
+
+    //! Nothing more will be pushed: decodes what is there to its end.
+    void finish();
+
+    //! Writes up to \p bytes bytes of decoded bits, MSB first, and says how many. Each
+    //! frame is padded to a byte, and so is the end of a finished stream.
+    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
+
+    //! Writes up to \p bits decoded bits, one a byte, and says how many.
+    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
+
+    //! Whether a pull would give something at once.
+    bool ready();
+    //! Whether a partial batch has waited for max_latency_ms; push(nullptr, 0) sends it.
+    bool due() const;
+    //! Whether every slot is in flight, so that a push would take nothing.
+    bool full() const;
+    //! Whether all that was pushed has been pulled, after finish().
+    bool done() const;
+    //! Sleeps until ready() or for \p limit.
+    bool wait(std::chrono::milliseconds limit);
+
+    //! Forgets the stream: as if newly made.
+    void reset();
+
+    //! Statistics of the batch that the last pull began, once; false if there is none.
+    bool take_statistics(batch_statistics& statistics);
+
+    void set_soft_scale(float scale);
+    void set_max_latency_ms(double milliseconds);
+
+    const conv_code& code() const;
+    unsigned decode_length() const;
+    unsigned overlap() const;
+    //! Parallel blocks a slot.
+    std::size_t batch() const;
+    //! Frames: input items a frame. Streaming: 1.
+    std::size_t items_per_frame() const;
+    //! The output item (a byte, or a bit) with the information bit of an input item, both
+    //! counted from the beginning. Packed items hold the first of their bits.
+    std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
+    //! "cuda" or "cpu", and the device: what decodes now.
+    std::string active_backend() const;
+    std::string active_device() const;
+
+private:
+    class impl;
+    std::unique_ptr<impl> d_impl;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_H */

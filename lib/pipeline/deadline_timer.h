@@ -1,0 +1,51 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Calls back once at a time that can be set again and again: the latency bound of a
+ * block that nothing else would wake. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
+#define INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace gr {
+namespace gpufec {
+
+class deadline_timer
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    explicit deadline_timer(std::function<void()> ring);
+    ~deadline_timer();
+
+    //! Rings at \p when, once. A later set() or clear() takes its place.
+    void set(clock::time_point when);
+    void clear();
+
+private:
+    static constexpr auto never = clock::time_point::max();
+
+    void serve();
+
+    const std::function<void()> d_ring;
+    std::mutex d_mutex;
+    std::condition_variable d_changed;
+    clock::time_point d_when = never;
+    bool d_stop = false;
+    std::thread d_thread;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H */

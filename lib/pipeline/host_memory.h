@@ -1,0 +1,53 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Page-aligned host memory, so that a device can lock its pages in place. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H
+#define INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace gr {
+namespace gpufec {
+
+class host_memory
+{
+public:
+    explicit host_memory(std::size_t bytes) : d_bytes(bytes)
+    {
+        if (bytes == 0) {
+            return;
+        }
+        const std::size_t whole = (bytes + page - 1) / page * page;
+        d_data.reset(static_cast<std::byte*>(std::aligned_alloc(page, whole)));
+        if (!d_data) {
+            throw std::bad_alloc();
+        }
+        std::memset(d_data.get(), 0, whole);
+    }
+
+    std::byte* data() const { return d_data.get(); }
+    std::size_t size() const { return d_bytes; }
+
+private:
+    static constexpr std::size_t page = 4096;
+    struct deleter {
+        void operator()(std::byte* p) const { std::free(p); }
+    };
+    std::unique_ptr<std::byte, deleter> d_data;
+    std::size_t d_bytes;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H */

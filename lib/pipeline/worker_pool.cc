@@ -1,0 +1,85 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "worker_pool.h"
+#include <algorithm>
+
+namespace gr {
+namespace gpufec {
+
+worker_pool::worker_pool(unsigned threads)
+{
+    for (unsigned i = 0; i < std::max(1u, threads); ++i) {
+        d_threads.emplace_back([this, i] { serve(i); });
+    }
+}
+
+worker_pool::~worker_pool()
+{
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_stop = true;
+    }
+    d_wake.notify_all();
+    for (auto& t : d_threads) {
+        t.join();
+    }
+}
+
+void worker_pool::on_completion(std::function<void()> notify)
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_notify = std::move(notify);
+}
+
+void worker_pool::submit(unsigned slot, std::size_t chunks, work w)
+{
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_batches.push_back({ slot, chunks, 0, 0, std::move(w) });
+    }
+    d_wake.notify_all();
+}
+
+bool worker_pool::finished(unsigned slot)
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    return std::none_of(d_batches.begin(), d_batches.end(), [slot](const batch& b) {
+        return b.slot == slot;
+    });
+}
+
+void worker_pool::serve(unsigned worker)
+{
+    std::unique_lock<std::mutex> lock(d_mutex);
+    const auto waiting = [this] {
+        return std::find_if(d_batches.begin(), d_batches.end(), [](const batch& b) {
+            return b.begun < b.chunks;
+        });
+    };
+    for (;;) {
+        d_wake.wait(lock, [&] { return d_stop || waiting() != d_batches.end(); });
+        if (d_stop) {
+            return;
+        }
+        const auto mine = waiting();
+        const auto chunk = mine->begun++;
+        lock.unlock();
+        mine->run(chunk, worker);
+        lock.lock();
+        if (++mine->done == mine->chunks) {
+            d_batches.erase(mine);
+            const auto notify = d_notify;
+            lock.unlock();
+            notify();
+            lock.lock();
+        }
+    }
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,66 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Threads that decode the batches of a CPU backend, each batch in chunks. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
+#define INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+class worker_pool
+{
+public:
+    //! \p chunk in 0 … chunks−1 of a batch, \p worker in 0 … threads−1. Must not throw.
+    using work = std::function<void(std::size_t chunk, unsigned worker)>;
+
+    explicit worker_pool(unsigned threads);
+
+    //! Finishes the chunks that have begun and drops the rest.
+    ~worker_pool();
+
+    unsigned threads() const { return d_threads.size(); }
+
+    void on_completion(std::function<void()> notify);
+
+    //! Queues a batch of \p chunks (at least 1) pieces of work under the number \p slot.
+    void submit(unsigned slot, std::size_t chunks, work w);
+
+    bool finished(unsigned slot);
+
+private:
+    struct batch {
+        unsigned slot;
+        std::size_t chunks;
+        std::size_t begun = 0;
+        std::size_t done = 0;
+        work run;
+    };
+
+    void serve(unsigned worker);
+
+    std::mutex d_mutex;
+    std::condition_variable d_wake;
+    std::list<batch> d_batches; // until their last chunk is done
+    std::function<void()> d_notify = [] {};
+    bool d_stop = false;
+    std::vector<std::thread> d_threads;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H */

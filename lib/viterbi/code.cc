@@ -1,0 +1,193 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include <gnuradio/gpufec/viterbi.h>
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+template <class Value>
+[[noreturn]] void
+refuse(const std::string& name, const Value& value, const std::string& allowed)
+{
+    std::ostringstream text;
+    text << name << " is " << value << ": " << allowed;
+    throw std::invalid_argument(text.str());
+}
+
+std::string octal(int polynomial)
+{
+    std::ostringstream text;
+    text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(polynomial);
+    return text.str();
+}
+
+unsigned parity(unsigned x) { return __builtin_parity(x); }
+
+// One row of '0' and '1' an output, all of the same length.
+std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
+{
+    const std::string allowed = "one string of 0 and 1 for each of the " +
+                                std::to_string(outputs) +
+                                " outputs, comma separated, all of the same length up to " +
+                                std::to_string(conv_code::max_period);
+    const std::string quoted = '"' + pattern + '"';
+    std::vector<std::string> rows;
+    std::istringstream text(pattern);
+    for (std::string row; std::getline(text, row, ',');) {
+        rows.push_back(row);
+    }
+    if (rows.size() != outputs || pattern.back() == ',') {
+        refuse("puncturing", quoted, allowed);
+    }
+    for (const auto& row : rows) {
+        if (row.empty() || row.size() != rows[0].size() ||
+            row.size() > conv_code::max_period ||
+            row.find_first_not_of("01") != std::string::npos) {
+            refuse("puncturing", quoted, allowed);
+        }
+    }
+    return rows;
+}
+
+} // namespace
+
+conv_code::conv_code(int constraint_length,
+                     const std::vector<int>& polynomials,
+                     const std::string& puncturing)
+    : d_constraint_length(constraint_length)
+{
+    if (constraint_length < int(min_constraint_length) ||
+        constraint_length > int(max_constraint_length)) {
+        refuse("constraint_length", constraint_length, "3 to 9 are allowed");
+    }
+    const auto R = polynomials.size();
+    if (R < min_outputs || R > max_outputs) {
+        refuse("number of polynomials", R, "2 to 6 are allowed");
+    }
+    unsigned used = 0;
+    for (const int p : polynomials) {
+        // As unsigned, so that the most negative int has a magnitude too.
+        const unsigned magnitude = p < 0 ? 0u - unsigned(p) : unsigned(p);
+        if (magnitude == 0 || magnitude >> constraint_length) {
+            refuse("polynomials entry",
+                   octal(p) + " (octal)",
+                   "its magnitude must be 1 to " + octal((1 << constraint_length) - 1) +
+                       " for constraint_length " + std::to_string(constraint_length));
+        }
+        used |= magnitude;
+        d_polynomials.push_back(magnitude);
+        d_inverted.push_back(p < 0);
+    }
+    const unsigned ends = 1u << (constraint_length - 1) | 1u;
+    if ((used & ends) != ends) {
+        refuse("polynomials",
+               to_string(),
+               "one of them must use the newest bit (most significant) and one the "
+               "oldest (least significant), or the constraint length is smaller");
+    }
+
+    if (puncturing.empty()) {
+        d_sent.assign(R, true);
+        d_before = { 0, unsigned(R) };
+        return;
+    }
+    const auto rows = split_pattern(puncturing, R);
+    d_period = rows[0].size();
+    d_before = { 0 };
+    for (unsigned stage = 0; stage < d_period; ++stage) {
+        unsigned count = 0;
+        for (const auto& row : rows) {
+            d_sent.push_back(row[stage] == '1');
+            count += row[stage] == '1';
+        }
+        if (count == 0) {
+            refuse("puncturing",
+                   '"' + puncturing + '"',
+                   "every stage must send at least one output, stage " +
+                       std::to_string(stage) + " sends none");
+        }
+        d_before.push_back(d_before.back() + count);
+    }
+}
+
+unsigned conv_code::output_word(unsigned state, unsigned bit) const
+{
+    const unsigned shift_register = bit << (d_constraint_length - 1) | state;
+    unsigned word = 0;
+    for (const auto p : d_polynomials) {
+        word = word << 1 | parity(shift_register & p);
+    }
+    return word;
+}
+
+std::uint64_t conv_code::stages(std::uint64_t values) const
+{
+    const auto whole = values / values_per_period();
+    const auto rest = values % values_per_period();
+    const auto last = std::lower_bound(d_before.begin(), d_before.end(), rest);
+    return whole * d_period + (last - d_before.begin());
+}
+
+std::string conv_code::to_string() const
+{
+    std::string text = "K=" + std::to_string(d_constraint_length) + " (";
+    for (unsigned r = 0; r < d_polynomials.size(); ++r) {
+        const int p = d_polynomials[r];
+        text += (r ? "," : "") + octal(d_inverted[r] ? -p : p);
+    }
+    text += ")";
+    for (unsigned r = 0; d_period > 1 && r < outputs(); ++r) {
+        text += r ? "," : " ";
+        for (unsigned stage = 0; stage < d_period; ++stage) {
+            text += sent(stage, r) ? '1' : '0';
+        }
+    }
+    return text;
+}
+
+termination termination_from_string(const std::string& name)
+{
+    if (name == "streaming") {
+        return termination::streaming;
+    }
+    if (name == "terminated") {
+        return termination::terminated;
+    }
+    if (name == "truncated") {
+        return termination::truncated;
+    }
+    if (name == "tailbiting") {
+        return termination::tailbiting;
+    }
+    refuse("termination",
+           '"' + name + '"',
+           "allowed are streaming, terminated, truncated and tailbiting");
+}
+
+soft_format soft_format_from_string(const std::string& name)
+{
+    if (name == "int8") {
+        return soft_format::int8;
+    }
+    if (name == "float") {
+        return soft_format::float32;
+    }
+    if (name == "packed4") {
+        return soft_format::packed4;
+    }
+    refuse("soft_input", '"' + name + '"', "allowed are int8, float and packed4");
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The plain Viterbi decoders that the fast ones answer to: full maximum likelihood over
+ * a whole sequence, and the bit-true model of the parallel block-based decoder. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_REFERENCE_H
+#define INCLUDED_GPUFEC_VITERBI_REFERENCE_H
+
+#include "block_plan.h"
+#include <cstdint>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+namespace reference {
+
+/*!
+ * \brief Decodes one sequence or frame by maximum likelihood, with a full traceback.
+ *
+ * The cost of a path is the sum of |v| over the soft values v whose sign its outputs
+ * contradict. Ties take the even predecessor, and the best state of lowest index. A
+ * tail-biting frame is decoded once for each of its possible states, so keep it short.
+ *
+ * \param values int8 soft values as sent (punctured), positive means bit 0; a stage that
+ *        they do not reach is erased
+ * \param bits information bits of the sequence
+ * \return the information bits, one a byte
+ */
+std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
+                                             termination ends,
+                                             const std::vector<std::int8_t>& values,
+                                             std::size_t bits);
+
+/*!
+ * \brief The bit-true model of both backends.
+ *
+ * Each block of \p plan is decoded for itself: costs as in maximum_likelihood() (−128
+ * counts as −127), ties take the even predecessor, traceback from state 0.
+ *
+ * \param values soft values of the stream, or of a whole number of frames
+ * \param bits information bits of the stream; not used for frames
+ * \return the information bits, one a byte
+ */
+std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
+                                          const block_plan& plan,
+                                          const std::vector<std::int8_t>& values,
+                                          std::size_t bits);
+
+} // namespace reference
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_REFERENCE_H */
