@@ -44,7 +44,8 @@ void error_counter::compare(const std::uint8_t* sent,
 void error_counter::wrong_bit(std::uint64_t index)
 {
     const auto in_frame = d_frame_bits ? index % d_frame_bits : index;
-    if (d_last_error == 0 || index - (d_last_error - 1) > d_gap + 1) {
+    const bool first_of_frame = d_frame_bits && d_wrong_frame != index / d_frame_bits + 1;
+    if (d_last_error == 0 || first_of_frame || index - (d_last_error - 1) > d_gap + 1) {
         d_squares += double(d_event_size) * d_event_size;
         d_event_size = 0;
         ++d_events;
@@ -53,7 +54,7 @@ void error_counter::wrong_bit(std::uint64_t index)
     ++d_errors;
     ++d_event_size;
     d_last_error = index + 1;
-    if (d_frame_bits && d_wrong_frame != index / d_frame_bits + 1) {
+    if (first_of_frame) {
         d_wrong_frame = index / d_frame_bits + 1;
         ++d_frame_errors;
     }

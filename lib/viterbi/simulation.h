@@ -23,8 +23,8 @@ namespace gpufec {
 /*!
  * \brief Counts wrong bits, in order, and how they cluster.
  *
- * A Viterbi decoder errs in bursts. Errors with at most \p gap right bits between them
- * are one event; events are independent, bits are not.
+ * A Viterbi decoder errs in bursts. Errors with at most \p gap right bits between them,
+ * in the same frame, are one event; events are independent, bits are not.
  */
 class error_counter
 {
@@ -77,7 +77,8 @@ struct position_test {
     double p_value = 1; //!< of a chi-square at least this large
 };
 
-//! \p frame_bits 0 in streaming; events near a frame's known ends are rarer.
+//! \p frame_bits 0 in streaming. A frame's own ends are not like its middle: events near
+//! known ends are rarer, and one that wraps around a tail-biting frame begins at 0.
 position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
 struct simulation_options {
