@@ -34,7 +34,8 @@ public:
     pbvd(const viterbi_setup& setup)
         : d_history(metric_history(setup.code.constraint_length(), setup.code.outputs())),
           d_layout(make_pbvd_layout(setup.code, d_history)),
-          d_forward(forward_kernel(d_history, setup.code.outputs()))
+          d_forward(forward_kernel(
+              d_history, setup.code.outputs(), d_layout.states, d_layout.even_chunk))
     {
         const auto shared = pbvd_shared_bytes(d_layout);
         check(cudaFuncSetAttribute(reinterpret_cast<const void*>(d_forward),
@@ -86,19 +87,41 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    static forward forward_kernel(unsigned history, unsigned outputs)
+    // The codes of the standards have kernels of their own.
+    static forward forward_kernel(unsigned history,
+                                  unsigned outputs,
+                                  unsigned states,
+                                  unsigned even_chunk)
     {
+        const auto is = [&](unsigned h, unsigned r, unsigned n, unsigned c) {
+            return history == h && outputs == r && states == n && even_chunk == c;
+        };
+        if (is(4, 2, 64, 8)) {
+            return pbvd_forward<4, 2, 64, 8>;
+        }
+        if (is(4, 2, 256, 16)) {
+            return pbvd_forward<4, 2, 256, 16>;
+        }
+        if (is(4, 3, 64, 4)) {
+            return pbvd_forward<4, 3, 64, 4>;
+        }
+        if (is(2, 3, 256, 16)) {
+            return pbvd_forward<2, 3, 256, 16>;
+        }
+        if (is(2, 4, 64, 4)) {
+            return pbvd_forward<2, 4, 64, 4>;
+        }
         switch (outputs) {
         case 2:
-            return history == 4 ? pbvd_forward<4, 2> : pbvd_forward<2, 2>;
+            return history == 4 ? pbvd_forward<4, 2, 0, 0> : pbvd_forward<2, 2, 0, 0>;
         case 3:
-            return history == 4 ? pbvd_forward<4, 3> : pbvd_forward<2, 3>;
+            return history == 4 ? pbvd_forward<4, 3, 0, 0> : pbvd_forward<2, 3, 0, 0>;
         case 4:
-            return history == 4 ? pbvd_forward<4, 4> : pbvd_forward<2, 4>;
+            return history == 4 ? pbvd_forward<4, 4, 0, 0> : pbvd_forward<2, 4, 0, 0>;
         case 5:
-            return history == 4 ? pbvd_forward<4, 5> : pbvd_forward<2, 5>;
+            return history == 4 ? pbvd_forward<4, 5, 0, 0> : pbvd_forward<2, 5, 0, 0>;
         default:
-            return pbvd_forward<2, 6>;
+            return pbvd_forward<2, 6, 0, 0>;
         }
     }
 

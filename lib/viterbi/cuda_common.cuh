@@ -81,22 +81,14 @@ constexpr unsigned prepare_threads = 256;
 constexpr unsigned prepare_stages = 32; // a thread block's tile
 constexpr unsigned prepare_blocks = 64;
 
-__device__ inline int soft_at(const batch_geometry& g,
-                              const std::byte* base,
-                              std::int64_t first,
-                              std::int64_t count,
-                              std::int64_t stage,
-                              unsigned r)
+//! Soft value \p index of a stream or frame; 0 where there is none.
+__device__ inline int
+soft_at(const std::byte* base, std::int64_t index, std::int64_t count, bool packed4)
 {
-    if (stage < 0) {
+    if (index < 0 || index >= count) {
         return 0;
     }
-    const auto sent = g.map(stage, r);
-    const auto index = sent - first;
-    if (sent < 0 || index < 0 || index >= count) {
-        return 0;
-    }
-    if (!g.packed4) {
+    if (!packed4) {
         const int v = static_cast<signed char>(base[index]);
         return v < -127 ? -127 : v;
     }
@@ -117,48 +109,59 @@ __global__ void __launch_bounds__(prepare_threads)
     constexpr unsigned pad = 4;
     __shared__ std::uint8_t tile[prepare_blocks]
                                 [prepare_stages * conv_code::max_outputs + pad];
+    __shared__ std::int16_t position[conv_code::max_period * conv_code::max_outputs];
     const unsigned R = g.map.outputs;
     const unsigned first_stage = blockIdx.y * prepare_stages;
     const unsigned left = g.plan.window - first_stage;
     const unsigned stages = left < prepare_stages ? left : prepare_stages;
-    const unsigned row_values = stages * R;
+    const unsigned period = g.map.period;
     const bool circular = g.plan.ends == termination::tailbiting;
-    const bool plain = !g.packed4 && g.map.period == 1 && !circular;
+    for (unsigned i = threadIdx.x; i < period * R; i += prepare_threads) {
+        position[i] = g.map.position[i];
+    }
+    __syncthreads();
 
-    // A warp reads a row, so that its lanes read neighbours.
+    // A warp reads a row, a stage a lane, so that its lanes read neighbours.
+    static_assert(prepare_stages == 32, "a stage a lane");
     const unsigned lane = threadIdx.x % 32;
     for (unsigned row = threadIdx.x / 32; row < prepare_blocks;
          row += prepare_threads / 32) {
         const unsigned block = blockIdx.x * prepare_blocks + row;
+        std::uint8_t* const to = tile[row] + lane * R;
         if (block >= g.job.blocks) {
-            for (unsigned i = lane; i < row_values; i += 32) {
-                tile[row][i] = 128;
+            for (unsigned r = 0; r < R; ++r) {
+                to[r] = 128;
             }
             continue;
         }
         std::uint32_t frame;
         const auto w = g.window(block, frame);
         const auto* base = input + std::size_t(frame) * g.frame_input_bytes;
-        const std::int64_t first = g.plan.streaming() ? g.job.first_value : 0;
         const std::int64_t count =
             g.plan.streaming() ? std::int64_t(g.job.values) : g.plan.frame_values;
+        // The stage as an offset from a period's beginning, and that period's values.
         const std::int64_t begin = w.start + first_stage;
-        const std::int64_t index = begin * R - first;
-        if (plain && index >= 0 && index + row_values <= count) {
-            const auto* from = reinterpret_cast<const signed char*>(base + index);
-            for (unsigned i = lane; i < row_values; i += 32) {
-                const int v = from[i];
-                tile[row][i] = (v < -127 ? -127 : v) + 128;
+        unsigned stage;
+        std::int64_t origin = 0;
+        if (circular) {
+            const int circle = g.plan.frame_stages;
+            stage = (int(begin % circle) + circle + lane) % circle;
+        } else {
+            std::int64_t whole = begin;
+            if (period > 1) {
+                whole = begin / period;
+                whole -= whole * period > begin; // begin may be negative
             }
-            continue;
+            stage = unsigned(begin - whole * period) + lane;
+            origin = whole * g.map.values_per_period -
+                     (g.plan.streaming() ? std::int64_t(g.job.first_value) : 0);
         }
-        for (unsigned i = lane; i < row_values; i += 32) {
-            std::int64_t stage = begin + i / R;
-            if (circular) {
-                const std::int64_t circle = g.plan.frame_stages;
-                stage = (stage % circle + circle) % circle;
-            }
-            tile[row][i] = soft_at(g, base, first, count, stage, i % R) + 128;
+        const unsigned periods = period == 1 ? stage : stage / period;
+        const auto* const sent = position + (stage - periods * period) * R;
+        origin += periods * g.map.values_per_period;
+        for (unsigned r = 0; r < R; ++r) {
+            to[r] = 128 +
+                    (sent[r] < 0 ? 0 : soft_at(base, origin + sent[r], count, g.packed4));
         }
     }
     __syncthreads();

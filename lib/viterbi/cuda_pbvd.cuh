@@ -43,6 +43,8 @@ struct pbvd_layout {
     std::uint32_t states;
     std::uint32_t memory; //!< K−1
     std::uint32_t warps;
+    std::uint32_t
+        even_chunk; //!< butterflies a warp, if each warp has one full chunk; or 0
     std::uint32_t chunks;
     std::uint32_t words;  //!< of survivors, a strip and pair
     std::uint32_t spread; //!< S: the most that two settled metrics differ by
@@ -54,14 +56,18 @@ struct pbvd_layout {
 //! The paper's classification of states, and how it maps to warps.
 inline pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
 {
-    constexpr unsigned most_a_chunk = 8, most_warps = 8;
+    constexpr unsigned most_a_chunk = 16, most_warps = 8;
     const unsigned per_word = 16 / history / 2; // butterflies a word of survivors
+    unsigned inverted = 0;
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        inverted = inverted << 1 | unsigned(code.inverted(r));
+    }
     std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
     for (unsigned j = 0; j < code.states() / 2; ++j) {
-        groups[{ code.output_word(2 * j, 0),
-                 code.output_word(2 * j, 1),
-                 code.output_word(2 * j + 1, 0),
-                 code.output_word(2 * j + 1, 1) }]
+        groups[{ code.output_word(2 * j, 0) ^ inverted,
+                 code.output_word(2 * j, 1) ^ inverted,
+                 code.output_word(2 * j + 1, 0) ^ inverted,
+                 code.output_word(2 * j + 1, 1) ^ inverted }]
             .push_back(j);
     }
     pbvd_layout l{};
@@ -90,6 +96,11 @@ inline pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
     }
     l.words = listed / per_word;
     l.warps = std::min(l.chunks, most_warps);
+    const bool even = l.warps == l.chunks &&
+                      std::all_of(l.chunk, l.chunk + l.chunks, [&](const auto& c) {
+                          return c.count == l.chunk[0].count;
+                      });
+    l.even_chunk = even ? l.chunk[0].count : 0;
     return l;
 }
 
@@ -155,9 +166,10 @@ struct stage_costs {
 
 /*
  * Forward: path metrics through the window of 32 pairs of blocks a thread block.
- * Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes().
+ * Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). For a code of N states
+ * whose warps take C butterflies each, both known to the compiler, or 0, 0 for any code.
  */
-template <unsigned H, unsigned R>
+template <unsigned H, unsigned R, unsigned N, unsigned C>
 __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
                              const __grid_constant__ pbvd_layout l,
                              const std::uint32_t* __restrict__ soft,
@@ -167,13 +179,17 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     constexpr unsigned per_word = 16 / H / 2;
     const unsigned lane = threadIdx.x, warp = threadIdx.y;
     const std::uint32_t pair = blockIdx.x * 32 + lane;
-    const unsigned half = l.states / 2;
-    std::uint32_t* now = shared + lane;
-    std::uint32_t* next = now + l.states * 32;
-    std::uint32_t* const least = next + l.states * 32; // a word a warp
+    const unsigned states = N ? N : l.states;
+    const unsigned half = states / 2 * 32;
+    // Stage t of a strip reads buffer t % 2, and H is even, so the next one fits on.
+    const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
+    std::uint32_t* const least = shared + lane + 2 * states * 32; // a word a warp
     soft += pair;
     survivors += pair;
 
+    const int window = g.plan.window;
+    const unsigned strips = (window + H - 1) / H;
+    const int missing = int(strips * H) - window; // stages, from the first strip
     std::uint32_t elsewhere = 0;
     for (unsigned k = 0; k < 2; ++k) {
         std::uint32_t frame;
@@ -181,8 +197,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
             elsewhere |= (l.spread + 1) << H << 16 * k;
         }
     }
-    for (unsigned s = warp; s < l.states; s += l.warps) {
-        now[s * 32] = s == 0 ? 0 : elsewhere;
+    for (unsigned s = warp; s < states; s += l.warps) {
+        metrics(missing)[s * 32] = s == 0 ? 0 : elsewhere;
     }
     __syncthreads();
 
@@ -190,9 +206,14 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     // Until K−1 stages have passed, states that cannot be reached are held down.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
-    const int window = g.plan.window;
-    const unsigned strips = (window + H - 1) / H;
-    const int missing = int(strips * H) - window; // stages, from the first strip
+
+    // What a warp's only chunk is stays in registers.
+    std::uint32_t to_state[C ? C : 1];
+#pragma unroll
+    for (unsigned i = 0; i != C; ++i) {
+        to_state[i] = l.butterfly[l.chunk[warp].first + i] * 32;
+    }
+    const auto own = l.chunk[C ? warp : 0];
 
     strip_soft<H, R> ahead;
     load_strip<H, R>(ahead, soft, g.pairs, -missing, window);
@@ -210,30 +231,35 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
         load_strip<H, R>(ahead, soft, g.pairs, first + int(H), window);
 
         std::uint32_t low = 0xffffffffu;
+        auto* const survived = survivors + std::size_t(strip) * l.words * g.pairs;
 #pragma unroll
         for (unsigned t = 0; t < H; ++t) {
             if (first + int(t) < 0) {
                 continue;
             }
+            const auto* const now = metrics(t);
+            auto* const next = metrics(t + 1);
             stage_costs<H, R> costs(values[t]);
             // Bringing the metrics down costs nothing here.
             costs.base = __vsub2(costs.base, lowest);
             lowest = 0;
             const auto taken = both(1u << t);
             for (unsigned c = warp; c < l.chunks; c += l.warps) {
-                const auto& chunk = l.chunk[c];
+                const auto chunk = C ? own : l.chunk[c];
                 const auto alpha = costs.of(chunk.word[0]);
                 const auto beta = costs.of(chunk.word[1]);
                 const auto gamma = costs.of(chunk.word[2]) + taken;
                 const auto theta = costs.of(chunk.word[3]) + taken;
-#pragma unroll 2
-                for (unsigned i = 0; i < chunk.count; i += per_word) {
+                const unsigned count = C ? C : chunk.count;
+#pragma unroll(C ? C / per_word : 1)
+                for (unsigned i = 0; i < count; i += per_word) {
                     std::uint32_t decisions = 0;
 #pragma unroll
                     for (unsigned k = 0; k < per_word; ++k) {
-                        const unsigned j = l.butterfly[chunk.first + i + k];
-                        const auto even = now[2 * j * 32];
-                        const auto odd = now[(2 * j + 1) * 32];
+                        const unsigned to = C ? to_state[C ? i + k : 0]
+                                              : l.butterfly[chunk.first + i + k] * 32;
+                        const auto even = now[2 * to];
+                        const auto odd = now[2 * to + 32];
                         auto a = add_min2(even, alpha, add2(odd, gamma));
                         auto b = add_min2(even, beta, add2(odd, theta));
                         if (t == H - 1) {
@@ -244,31 +270,30 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
                             b &= ~mask;
                             low = min2(low, min2(a, b));
                         }
-                        next[j * 32] = a;
-                        next[(j + half) * 32] = b;
+                        next[to] = a;
+                        next[to + half] = b;
                     }
                     if (t == H - 1) {
-                        const unsigned word = (chunk.first + i) / per_word;
-                        survivors[(std::size_t(strip) * l.words + word) * g.pairs] =
+                        survived[std::size_t((chunk.first + i) / per_word) * g.pairs] =
                             decisions;
                     }
+                }
+                if (C) {
+                    break;
                 }
             }
             if (t == H - 1) {
                 least[warp * 32] = low;
             }
             __syncthreads();
-            auto* const swapped = now;
-            now = next;
-            next = swapped;
         }
         lowest = least[0];
         for (unsigned w = 1; w < l.warps; ++w) {
             lowest = min2(lowest, least[w * 32]);
         }
         if (strip < settled) {
-            for (unsigned s = warp; s < l.states; s += l.warps) {
-                now[s * 32] = min2(now[s * 32], add2(lowest, most));
+            for (unsigned s = warp; s < states; s += l.warps) {
+                metrics(0)[s * 32] = min2(metrics(0)[s * 32], add2(lowest, most));
             }
             __syncthreads();
         }
