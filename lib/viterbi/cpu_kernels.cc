@@ -182,7 +182,8 @@ private:
             svec s = __builtin_convertvector(narrow, svec);
             const svec lowest = svec{} - std::int16_t(127);
             s = s < lowest ? lowest : s;
-            const svec sign = svec{} - std::int16_t(d_inverted >> r & 1);
+            const std::int16_t inverted = d_inverted >> r & 1;
+            const svec sign = svec{} - inverted;
             s = (s ^ sign) - sign;
             const svec none{};
             zero[r] = vec((s < none ? none - s : none) << H);
