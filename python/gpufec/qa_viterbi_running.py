@@ -163,6 +163,26 @@ class qa_viterbi_running(unittest.TestCase):
             expected = np.packbits(self.bits) if packed else self.bits
             np.testing.assert_array_equal(sink.data(), expected)
 
+    def test_the_decoder_wakes_the_block(self):
+        """Else results would wait for the scheduler, that looks every 250 ms."""
+        source = gated_source(self.items.view(np.int8))
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", max_latency_ms=5,
+                                          decode_length=128, overlap=48)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        delays = []
+        for stages in range(1000, 11000, 1000):
+            begin = time.monotonic()
+            source.allow(2 * stages)
+            expected = (stages - 48) // 128 * 16
+            self.assertTrue(eventually(lambda: len(sink.data()) == expected))
+            delays.append(time.monotonic() - begin)
+        source.end()
+        graph.wait()
+        self.assertLess(min(delays), 0.2)
+
     def test_a_sink_that_ends_early(self):
         graph = gr.top_block()
         sink = blocks.vector_sink_b()
