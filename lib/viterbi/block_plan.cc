@@ -30,7 +30,7 @@ unsigned default_overlap(const conv_code& code)
 unsigned default_decode_length(unsigned overlap)
 {
     unsigned length = 128;
-    while (length < 8 * overlap) {
+    while (length < 10 * overlap && length < 2048) {
         length *= 2;
     }
     return length;

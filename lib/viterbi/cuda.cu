@@ -242,10 +242,12 @@ public:
     {
         const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
         mark();
-        if (Code::outputs == 2 && reads_directly(g)) {
-            mark();
-            launch<direct_input, false>(g, memory.input, memory, stream, mark);
-            return;
+        if constexpr (Code::outputs == 2) {
+            if (reads_directly(g)) {
+                mark();
+                launch<direct_input, false>(g, memory.input, memory, stream, mark);
+                return;
+            }
         }
         launch_prepare(g, memory, stream);
         mark();
