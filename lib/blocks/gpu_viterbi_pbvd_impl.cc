@@ -11,6 +11,7 @@
 #include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <gnuradio/io_signature.h>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -22,6 +23,9 @@ namespace {
 
 // How long work() may sleep: tb.stop() waits for it.
 constexpr std::chrono::milliseconds longest_sleep{ 100 };
+
+// Of input, between the block upstream and a GPU.
+constexpr std::size_t wide_buffer_bytes = 1u << 20;
 
 void check_soft_scale(float scale)
 {
@@ -109,6 +113,9 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
     set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
     set_tag_propagation_policy(TPP_CUSTOM);
     set_exact_rate();
+    if (d_active_backend == "cuda") {
+        widen_buffers();
+    }
 }
 
 viterbi_decoder::hooks gpu_viterbi_pbvd_impl::make_hooks()
@@ -144,6 +151,17 @@ void gpu_viterbi_pbvd_impl::set_exact_rate()
     }
     const auto common = std::gcd(output, input);
     set_relative_rate(output / common, input / common);
+}
+
+// A GPU decodes faster than threads hand small buffers to each other. The scheduler gives
+// the block upstream a ring of twice the items that one output multiple takes. Downstream
+// finds at least as much in its ring as in one of the usual size.
+void gpu_viterbi_pbvd_impl::widen_buffers()
+{
+    const auto multiple =
+        int(wide_buffer_bytes / 2 / d_item_size * relative_rate_i() / relative_rate_d());
+    set_output_multiple(std::max(1, multiple));
+    set_min_output_buffer(4 * output_multiple());
 }
 
 bool gpu_viterbi_pbvd_impl::start()
@@ -215,7 +233,8 @@ int gpu_viterbi_pbvd_impl::general_work(int noutput_items,
         if (!d_failure.empty()) {
             throw device_error(d_failure);
         }
-        return decode(noutput_items,
+        // There is room for a multiple, though a small max_noutput_items makes it 0 here.
+        return decode(std::max(noutput_items, output_multiple()),
                       static_cast<const std::byte*>(input_items[0]),
                       static_cast<std::uint8_t*>(output_items[0]));
     } catch (const device_error& error) {

@@ -47,6 +47,7 @@ public:
 private:
     viterbi_decoder::hooks make_hooks();
     void set_exact_rate();
+    void widen_buffers();
     void wake();
     void apply_settings();
     bool input_ended() const;
