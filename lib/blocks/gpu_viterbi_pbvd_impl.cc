@@ -113,9 +113,6 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
     set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
     set_tag_propagation_policy(TPP_CUSTOM);
     set_exact_rate();
-    if (d_active_backend == "cuda") {
-        widen_buffers();
-    }
 }
 
 viterbi_decoder::hooks gpu_viterbi_pbvd_impl::make_hooks()
@@ -153,15 +150,19 @@ void gpu_viterbi_pbvd_impl::set_exact_rate()
     set_relative_rate(output / common, input / common);
 }
 
-// A GPU decodes faster than threads hand small buffers to each other. The scheduler gives
-// the block upstream a ring of twice the items that one output multiple takes. Downstream
-// finds at least as much in its ring as in one of the usual size.
-void gpu_viterbi_pbvd_impl::widen_buffers()
+// Called before the buffers are made. A GPU decodes faster than threads hand small ones
+// to each other: the scheduler gives the block upstream a ring of twice the items that
+// one output multiple takes. Downstream finds at least as much in its ring as usual.
+bool gpu_viterbi_pbvd_impl::check_topology(int, int)
 {
-    const auto multiple =
-        int(wide_buffer_bytes / 2 / d_item_size * relative_rate_i() / relative_rate_d());
-    set_output_multiple(std::max(1, multiple));
-    set_min_output_buffer(4 * output_multiple());
+    const bool as_the_user_says = output_multiple_set() || max_output_buffer(0) > 0;
+    if (active_backend() == "cuda" && !as_the_user_says) {
+        const auto multiple = int(wide_buffer_bytes / 2 / d_item_size *
+                                  relative_rate_i() / relative_rate_d());
+        set_output_multiple(std::max(1, multiple));
+        set_min_output_buffer(4 * output_multiple());
+    }
+    return true;
 }
 
 bool gpu_viterbi_pbvd_impl::start()

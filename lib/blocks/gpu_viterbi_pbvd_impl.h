@@ -27,6 +27,7 @@ public:
                           bool packed_output,
                           const std::string& length_tag_key);
 
+    bool check_topology(int ninputs, int noutputs) override;
     bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
@@ -47,7 +48,6 @@ public:
 private:
     viterbi_decoder::hooks make_hooks();
     void set_exact_rate();
-    void widen_buffers();
     void wake();
     void apply_settings();
     bool input_ended() const;
