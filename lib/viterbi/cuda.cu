@@ -7,6 +7,7 @@
 
 /* The CUDA backend: a stream and device memory for each slot, and the launch plan. */
 
+#include "cpu_kernels.h"
 #include "cuda/runtime.h"
 #include "cuda_pbvd.cuh"
 #include "job.h"
