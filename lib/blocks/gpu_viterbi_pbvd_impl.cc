@@ -167,8 +167,7 @@ bool gpu_viterbi_pbvd_impl::check_topology(int, int)
 
 bool gpu_viterbi_pbvd_impl::start()
 {
-    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
-    // goes on. Else another one begins.
+    // lock() and unlock() keep the detail: the same stream goes on. Else another begins.
     const bool goes_on = d_detail.lock() == detail() && !d_finished && d_failure.empty();
     if (!goes_on) {
         d_decoder.reset();
