@@ -58,10 +58,11 @@ const viterbi_options& checked(const viterbi_options& o)
           "number of devices",
           o.devices.size(),
           "1 to 16");
-    check(o.cuda_kernel == "auto" || o.cuda_kernel == "pbvd",
+    check(o.cuda_kernel == "auto" || o.cuda_kernel == "pbvd" ||
+              o.cuda_kernel == "registers" || o.cuda_kernel == "fused",
           "cuda_kernel",
           '"' + o.cuda_kernel + '"',
-          "auto and pbvd");
+          "auto, pbvd, registers and fused");
     check_scale(o.soft_scale);
     check_latency(o.max_latency_ms);
     return o;
