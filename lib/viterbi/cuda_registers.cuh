@@ -67,6 +67,16 @@ private:
     }
 };
 
+//! Calls \p action(0) … action(N−1), each number a constant of its own type.
+template <unsigned N, unsigned I = 0, class Action>
+__device__ inline void repeat(Action&& action)
+{
+    if constexpr (I < N) {
+        action(std::integral_constant<unsigned, I>());
+        repeat<N, I + 1>(action);
+    }
+}
+
 template <class Code, unsigned LB>
 class register_trellis
 {
@@ -137,23 +147,22 @@ public:
                 first[w] = cost[w] * 16;
                 second[w] = cost[w] * 16 + taken;
             }
-#pragma unroll
-            for (unsigned r = 0; r < registers; ++r) {
-                if (r >> bit & 1u) {
-                    continue;
-                }
-                const unsigned even_state = rotated(r, memory - bit);
+            repeat<registers / 2>([&](auto butterfly) {
+                // The registers whose bit is 0, and their states.
+                constexpr unsigned n = decltype(butterfly)::value;
+                constexpr unsigned r = (n >> bit << (bit + 1)) | (n & ((1u << bit) - 1));
+                constexpr unsigned state = rotated(r, memory - bit);
+                constexpr unsigned even0 = Code::word(state, 0),
+                                   even1 = Code::word(state, 1);
+                constexpr unsigned odd0 = Code::word(state | 1, 0),
+                                   odd1 = Code::word(state | 1, 1);
                 auto& even = d_metric[r];
                 auto& odd = d_metric[r | 1u << bit];
-                const auto low = add_min2(even,
-                                          first[Code::word(even_state, 0)],
-                                          odd + second[Code::word(even_state | 1, 0)]);
-                const auto high = add_min2(even,
-                                           first[Code::word(even_state, 1)],
-                                           odd + second[Code::word(even_state | 1, 1)]);
+                const auto low = add_min2(even, first[even0], odd + second[odd0]);
+                const auto high = add_min2(even, first[even1], odd + second[odd1]);
                 even = low;
                 odd = high;
-            }
+            });
         } else {
             constexpr unsigned partner = 1u << (bit - register_bits);
             const bool is_odd = d_lane & partner;
@@ -164,15 +173,15 @@ public:
                 first[w] = cost[w] * 16 + own_taken;
                 second[w] = cost[w] * 16 + other_taken;
             }
-#pragma unroll
-            for (unsigned r = 0; r < registers; ++r) {
+            repeat<registers>([&](auto index) {
+                constexpr unsigned r = decltype(index)::value;
+                constexpr unsigned state = rotated(r, memory - bit);
+                // The partner's state differs in its oldest bit.
+                constexpr unsigned own = Code::word(state, 0),
+                                   others = Code::word(state ^ 1, 0);
                 const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
-                const unsigned state = rotated(r, memory - bit);
-                // The other differs in the oldest bit of its state.
-                d_metric[r] = add_min2(d_metric[r],
-                                       first[Code::word(state, 0)],
-                                       other + second[Code::word(state ^ 1, 0)]);
-            }
+                d_metric[r] = add_min2(d_metric[r], first[own], other + second[others]);
+            });
         }
     }
 
@@ -244,16 +253,17 @@ private:
         }
         constexpr unsigned last = (1u << R) - 1;
         cost[last] = all_ones;
-#pragma unroll
-        for (unsigned w = last; w-- > 0;) {
-            // From the word with one more 1, the lowest that w lacks.
-            const unsigned more = ~w & (w + 1);
-            unsigned r = R - 1;
-            for (unsigned m = more; m > 1; m >>= 1) {
-                --r;
-            }
-            cost[w] = __vsub2(cost[w | more], v[r]);
-        }
+        repeat<last>([&](auto index) {
+            // From the word with one more 1: the lowest that w lacks.
+            constexpr unsigned w = last - 1 - decltype(index)::value;
+            constexpr unsigned more = ~w & (w + 1);
+            cost[w] = __vsub2(cost[w | more], v[R - 1 - log2_of(more)]);
+        });
+    }
+
+    GPUFEC_HOST_DEVICE static constexpr unsigned log2_of(unsigned power)
+    {
+        return power > 1 ? 1 + log2_of(power / 2) : 0;
     }
 
     std::uint32_t d_metric[registers];
@@ -398,16 +408,6 @@ private:
 };
 
 /* The kernels. */
-
-//! Runs \p action<0>() … action<N−1>(), unrolled.
-template <unsigned N, unsigned I = 0, class Action>
-__device__ inline void repeat(Action&& action)
-{
-    if constexpr (I < N) {
-        action(std::integral_constant<unsigned, I>());
-        repeat<N, I + 1>(action);
-    }
-}
 
 /*
  * Path metrics through a window, for the pair of a thread. Frames: windows may start in
