@@ -184,7 +184,7 @@ private:
             svec s = __builtin_convertvector(narrow, svec);
             const svec lowest = svec{} - std::int16_t(127);
             s = s < lowest ? lowest : s;
-            const std::int16_t inverted = d_inverted >> r & 1;
+            const std::int16_t inverted = d_inverted >> sent & 1;
             const svec sign = svec{} - inverted;
             s = (s ^ sign) - sign;
             const svec none{};

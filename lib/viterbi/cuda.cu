@@ -203,6 +203,14 @@ public:
             if constexpr (Code::outputs == 2) {
                 allow_shared(fused<direct_input, false>(), d_shared);
             }
+            int resident = 0, multiprocessors = 0;
+            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &resident, fused<prepared, false>(), d_threads, d_shared),
+                  "occupancy");
+            check(cudaDeviceGetAttribute(
+                      &multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                  "device attribute");
+            d_round = std::size_t(resident) * multiprocessors;
         }
     }
 
@@ -260,11 +268,12 @@ public:
 
 private:
     using prepared = prepared_input<Code::outputs>;
-    using wide = register_trellis<Code, Wide>;
+    using wide = wide_trellis<Code, Wide>;
     using narrow = register_trellis<Code, Narrow>;
 
-    // More blocks than these fill the device with a thread a pair.
-    static constexpr unsigned narrow_blocks = 32768;
+    // Up to so many rounds of thread blocks the narrow kernel is the faster one,
+    // measured.
+    static constexpr std::size_t narrow_rounds = 3;
 
     template <class Input, bool Frames>
     static auto fused()
@@ -293,20 +302,21 @@ private:
                 cudaStream_t stream,
                 const marker& mark) const
     {
+        const auto pairs = (g.job.blocks + 1) / 2;
+        const auto grid = ((pairs << Narrow) + d_threads - 1) / d_threads;
         const bool few = d_use == use::narrow ||
-                         (d_use == use::automatic && g.job.blocks <= narrow_blocks);
+                         (d_use == use::automatic && grid <= narrow_rounds * d_round);
         if (few && d_narrow_fits) {
-            const auto pairs = (g.job.blocks + 1) / 2;
-            const auto grid = ((pairs << Narrow) + d_threads - 1) / d_threads;
             fused<Input, Frames>()<<<grid, d_threads, d_shared, stream>>>(
                 g, input, memory.output);
             mark();
             mark();
             return;
         }
-        const auto grid = ((g.pairs << Wide) + register_threads - 1) / register_threads;
+        const auto wide_grid =
+            ((g.pairs << Wide) + register_threads - 1) / register_threads;
         forward_registers<Code, Wide, Input, Frames>
-            <<<grid, register_threads, 0, stream>>>(g, input, memory.survivors);
+            <<<wide_grid, register_threads, 0, stream>>>(g, input, memory.survivors);
         mark();
         traceback_registers<Code, Wide><<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
             g, memory.survivors, memory.output);
@@ -317,6 +327,7 @@ private:
     const use d_use;
     unsigned d_threads;
     std::size_t d_shared = 0;
+    std::size_t d_round = 0; // thread blocks of the narrow kernel at a time
     bool d_narrow_fits;
 };
 

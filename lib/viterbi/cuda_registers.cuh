@@ -77,7 +77,11 @@ __device__ inline void repeat(Action&& action)
     }
 }
 
-template <class Code, unsigned LB>
+/*
+ * The path metrics of a pair of blocks, or of a lane's part of them. Moves: instead of
+ * unrolling until the permutation has come round, move the registers back every strip.
+ */
+template <class Code, unsigned LB, bool Moves = false>
 class register_trellis
 {
 public:
@@ -90,7 +94,8 @@ public:
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     //! Stages after which permutation and strips begin anew.
-    static constexpr unsigned turn = memory % 4 == 0   ? memory
+    static constexpr unsigned turn = Moves             ? H
+                                     : memory % 4 == 0 ? memory
                                      : memory % 2 == 0 ? 2 * memory
                                                        : 4 * memory;
     static constexpr unsigned strips = turn / H;
@@ -181,6 +186,22 @@ public:
                                    others = Code::word(state ^ 1, 0);
                 const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
                 d_metric[r] = add_min2(d_metric[r], first[own], other + second[others]);
+            });
+        }
+    }
+
+    //! Ends a turn: states go back to where the next one expects them.
+    __device__ void end_turn()
+    {
+        if constexpr (Moves) {
+            std::uint32_t moved[registers];
+            repeat<registers>([&](auto state) {
+                constexpr unsigned s = decltype(state)::value;
+                moved[s] = d_metric[rotated(s, turn)];
+            });
+            repeat<registers>([&](auto state) {
+                constexpr unsigned s = decltype(state)::value;
+                d_metric[s] = moved[s];
             });
         }
     }
@@ -434,12 +455,19 @@ __device__ inline void register_forward(const batch_geometry& g,
 
     const unsigned turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
     int stage = int(g.plan.window) - int(turns * Trellis::turn);
-    auto ahead = input.load(stage);
+    // Where few warps hide latency, values are loaded a turn ahead.
+    constexpr unsigned depth = Trellis::lanes > 1 ? Trellis::strips : 1;
+    typename Input::strip ahead[depth];
+    repeat<depth>([&](auto index) {
+        constexpr unsigned i = decltype(index)::value;
+        ahead[i] = input.load(stage + 4 * int(i));
+    });
+#pragma unroll 1 // more would not fit the instruction cache
     for (unsigned turn = 0; turn < turns; ++turn) {
         repeat<Trellis::strips>([&](auto strip_of_turn) {
             constexpr unsigned i = decltype(strip_of_turn)::value;
-            const auto values = ahead;
-            ahead = input.load(stage + 4);
+            const auto values = ahead[i % depth];
+            ahead[i % depth] = input.load(stage + 4 * int(depth));
             repeat<4>([&](auto stage_of_strip) {
                 constexpr unsigned t = decltype(stage_of_strip)::value;
                 if (Frames && stage + int(t) == 0) {
@@ -453,6 +481,7 @@ __device__ inline void register_forward(const batch_geometry& g,
             trellis.bring_down(Frames && stage <= int(Trellis::memory));
             stage += 4;
         });
+        trellis.end_turn();
     }
 }
 
@@ -496,6 +525,11 @@ __device__ inline void register_traceback(const batch_geometry& g,
 
 constexpr unsigned register_threads = 128;
 
+//! As many blocks need it: 64 states a thread, unrolled over four stages alone, because
+//! moving them back is cheaper than missing the instruction cache.
+template <class Code, unsigned LB>
+using wide_trellis = register_trellis<Code, LB, LB == 0>;
+
 //! Survivors of a thread in device memory.
 struct global_survivors {
     std::uint32_t* base; // of the thread
@@ -513,7 +547,7 @@ __global__ void __launch_bounds__(register_threads, 4)
                       const void* __restrict__ input,
                       std::uint32_t* __restrict__ survivors)
 {
-    using trellis_type = register_trellis<Code, LB>;
+    using trellis_type = wide_trellis<Code, LB>;
     const std::uint32_t thread = blockIdx.x * register_threads + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     if (pair >= g.pairs) {
@@ -532,7 +566,7 @@ __global__ void __launch_bounds__(256)
                         const std::uint32_t* __restrict__ survivors,
                         std::byte* __restrict__ output)
 {
-    using trellis_type = register_trellis<Code, LB>;
+    using trellis_type = wide_trellis<Code, LB>;
     const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
     if (block >= g.job.blocks) {
         return;
