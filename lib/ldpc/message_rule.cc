@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "message_rule.h"
+#include "refuse.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+struct rate_values {
+    double up_to;         //!< rate of the code
+    double offset;        //!< nats
+    double normalization; //!< factor
+    float int8_scale;     //!< steps a nat
+};
+
+const rate_values& values_of(double rate)
+{
+    static const rate_values table[] = {
+        { 0.30, 0.35, 0.85, 3 }, { 0.37, 0.4, 0.8, 2 }, { 0.45, 0.5, 0.8, 2 },
+        { 0.55, 0.5, 0.8, 2 },   { 1.0, 0.5, 0.8, 2 },
+    };
+    return *std::find_if(std::begin(table), std::end(table) - 1, [rate](const auto& v) {
+        return rate <= v.up_to;
+    });
+}
+
+} // namespace
+
+message_rule make_message_rule(const ldpc_code& code,
+                               ldpc_algorithm algorithm,
+                               ldpc_precision precision,
+                               double offset,
+                               double normalization)
+{
+    const auto& v = values_of(double(code.k()) / code.n());
+    const bool offsets = algorithm == ldpc_algorithm::offset_min_sum;
+    const bool normalizes = algorithm == ldpc_algorithm::normalized_min_sum;
+    if (!(offset <= 15)) {
+        refuse_ldpc("offset", offset, "0 to 15 nats, or negative for the code's own");
+    }
+    if (!(normalization <= 1)) {
+        refuse_ldpc(
+            "normalization", normalization, "0 to 1, or negative for the code's own");
+    }
+    const double nats = !offsets ? 0 : offset < 0 ? v.offset : offset;
+    const double factor = !normalizes         ? 1
+                          : normalization < 0 ? v.normalization
+                                              : normalization;
+
+    message_rule rule;
+    rule.precision = precision;
+    switch (precision) {
+    case ldpc_precision::int8:
+        rule.scale = v.int8_scale;
+        rule.message_limit = 31;
+        rule.channel_limit = 96;
+        break;
+    case ldpc_precision::int16:
+        rule.scale = 16;
+        rule.message_limit = 511;
+        rule.channel_limit = 1023;
+        break;
+    case ldpc_precision::float32:
+        rule.scale = 1;
+        rule.message_limit = std::numeric_limits<float>::infinity();
+        rule.channel_limit = 4096;
+        break;
+    }
+    // Posteriors are integers of 16 bits.
+    const float room = (32767 - rule.channel_limit) / code.largest_bit_degree();
+    if (precision != ldpc_precision::float32 && room < rule.message_limit) {
+        rule.message_limit = std::floor(room);
+    }
+    const bool exact = precision == ldpc_precision::float32;
+    rule.offset = exact ? float(nats) : std::rint(nats * rule.scale);
+    rule.normalization = float(factor);
+    rule.sixteenths = int(std::rint(factor * 16));
+    return rule;
+}
+
+} // namespace gpufec
+} // namespace gr
