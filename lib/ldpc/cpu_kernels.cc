@@ -13,6 +13,10 @@
 
 #include "cpu_kernels.h"
 
+#ifdef __AVX512BW__
+#include <immintrin.h>
+#endif
+
 namespace gr {
 namespace gpufec {
 namespace ldpc_lanes {
@@ -54,8 +58,28 @@ struct integer_arithmetic {
     static flags negative(vec t) { return t >> 15; }
     static vec with_sign(vec magnitude, vec sign) { return (magnitude ^ sign) - sign; }
     static vec exclusive_or(vec a, vec b) { return a ^ b; }
-    static vec widen(stored m) { return __builtin_convertvector(m, vec); }
+#ifdef __AVX512BW__
+    // What the compiler makes of __builtin_convertvector takes twice the time.
+    static vec widen(typename vector_of<std::int8_t, lanes>::type m)
+    {
+        return vec(_mm512_cvtepi8_epi16(__m256i(m)));
+    }
+    static stored narrow(vec m)
+    {
+        if constexpr (sizeof(Message) == 1) {
+            return stored(_mm512_maskz_cvtepi16_epi8(~0u, __m512i(m)));
+        } else {
+            return m;
+        }
+    }
+#else
+    static vec widen(typename vector_of<std::int8_t, lanes>::type m)
+    {
+        return __builtin_convertvector(m, vec);
+    }
     static stored narrow(vec m) { return __builtin_convertvector(m, stored); }
+#endif
+    static vec widen(vec m) { return m; }
 
     vec outgoing(vec least) const
     {
@@ -120,8 +144,8 @@ public:
 
     static std::size_t scratch_bytes(const code_view& c)
     {
-        return std::size_t(c.places) * sizeof(vec) +
-               (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
+        return std::size_t(c.places) * sizeof(vec) + message_bytes(c) +
+               std::size_t(c.n / 8 + 1) * lanes;
     }
 
     layered(const code_view& code, const arithmetic& a, frames& f, void* scratch)
@@ -130,7 +154,8 @@ public:
           d_channel_limit(a.channel_limit),
           d_frames(f),
           d_posterior(static_cast<vec*>(scratch)),
-          d_message(reinterpret_cast<stored*>(d_posterior + code.places))
+          d_message(reinterpret_cast<stored*>(d_posterior + code.places)),
+          d_bytes(reinterpret_cast<std::uint8_t*>(d_message) + message_bytes(code))
     {
     }
 
@@ -140,12 +165,11 @@ public:
         for (unsigned l = 0; l < d_frames.count; ++l) {
             d_live[l] = true;
         }
-        unsigned left = d_frames.count;
-        for (unsigned i = 1; left > 0; ++i) {
-            iterate();
-            if (i == d_frames.max_iterations || (d_frames.early_stop && any_valid())) {
-                left -= finish(i);
-            }
+        iterate<true>();
+        unsigned left = d_frames.count - finish(1);
+        for (unsigned i = 2; left > 0; ++i) {
+            iterate<false>();
+            left -= finish(i);
         }
     }
 
@@ -153,36 +177,96 @@ private:
     using input = typename Arithmetic::message;
     typedef value lane_value __attribute__((may_alias));
 
-    // Channel values of a codeword a lane; lanes without one hold a valid word.
+    static std::size_t message_bytes(const code_view& c)
+    {
+        return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
+    }
+
+    // Channel values, a codeword a lane; lanes without one take the first.
     void load()
     {
-        const value limit(d_channel_limit);
-        constexpr std::uint32_t tile = 128;
-        for (std::uint32_t begin = 0; begin < d_code.n; begin += tile) {
-            const auto end = begin + tile < d_code.n ? begin + tile : d_code.n;
+        const input* from[lanes];
+        for (unsigned l = 0; l < lanes; ++l) {
+            from[l] =
+                static_cast<const input*>(d_frames.channel[l < d_frames.count ? l : 0]);
+        }
+        std::uint32_t i = 0;
+        if constexpr (sizeof(input) == 1) {
+            for (; i + 16 <= d_code.n; i += 16) {
+                load_16(from, i);
+            }
+        }
+        constexpr std::uint32_t tile = 64;
+        for (; i < d_code.n; i += tile) {
+            const auto end = i + tile < d_code.n ? i + tile : d_code.n;
             for (unsigned l = 0; l < lanes; ++l) {
-                auto* const to = reinterpret_cast<lane_value*>(d_posterior) + l;
-                if (l >= d_frames.count) {
-                    for (auto i = begin; i < end; ++i) {
-                        to[std::size_t(i) * lanes] = 1;
-                    }
-                    continue;
-                }
-                const auto* const from = static_cast<const input*>(d_frames.channel[l]);
-                for (auto i = begin; i < end; ++i) {
-                    // Adding 0 makes 0 of the float −0.
-                    const value x = from[i] + value(0);
-                    to[std::size_t(i) * lanes] = x > limit    ? limit
-                                                 : x < -limit ? value(-limit)
-                                                              : x;
+                for (auto j = i; j < end; ++j) {
+                    reinterpret_cast<lane_value*>(d_posterior + j)[l] = from[l][j];
                 }
             }
         }
-        for (std::uint32_t e = 0; e < d_code.edges; ++e) {
-            d_message[e] = stored{};
+        const vec limit = vec{} + value(d_channel_limit);
+        for (i = 0; i < d_code.n; ++i) {
+            // Adding 0 makes 0 of the float −0.
+            const vec x = d_posterior[i] + vec{};
+            d_posterior[i] = Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
         }
     }
 
+    // Sixteen bytes of each lane, turned over in four rounds of interleaving.
+    void load_16(const input* const* from, std::uint32_t i)
+    {
+        alignas(64) std::int8_t rows[16][lanes];
+        typedef std::int8_t bytes __attribute__((vector_size(16), may_alias));
+        static_assert(lanes % 16 == 0 || lanes == 8, "");
+        constexpr unsigned group = lanes < 16 ? lanes : 16;
+        for (unsigned first = 0; first < lanes; first += group) {
+            bytes a[16] = {}, b[16];
+            for (unsigned l = 0; l < group; ++l) {
+                __builtin_memcpy(&a[l], from[first + l] + i, 16);
+            }
+            for (unsigned round = 0; round < 4; ++round) {
+                for (unsigned l = 0; l < 8; ++l) {
+                    b[2 * l] = __builtin_shuffle(
+                        a[l],
+                        a[l + 8],
+                        bytes{ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 });
+                    b[2 * l + 1] = __builtin_shuffle(a[l],
+                                                     a[l + 8],
+                                                     bytes{ 8,
+                                                            24,
+                                                            9,
+                                                            25,
+                                                            10,
+                                                            26,
+                                                            11,
+                                                            27,
+                                                            12,
+                                                            28,
+                                                            13,
+                                                            29,
+                                                            14,
+                                                            30,
+                                                            15,
+                                                            31 });
+                }
+                for (unsigned l = 0; l < 16; ++l) {
+                    a[l] = b[l];
+                }
+            }
+            for (unsigned j = 0; j < 16; ++j) {
+                __builtin_memcpy(rows[j] + first, &a[j], group);
+            }
+        }
+        for (unsigned j = 0; j < 16; ++j) {
+            typename vector_of<std::int8_t, lanes>::type row;
+            __builtin_memcpy(&row, rows[j], sizeof(row));
+            d_posterior[i + j] = Arithmetic::widen(row);
+        }
+    }
+
+    // Before the first iteration all messages are 0, and not in memory.
+    template <bool First>
     void iterate()
     {
         const layer* const end = d_code.layers + d_code.layer_count;
@@ -191,9 +275,9 @@ private:
                 d_posterior[d_code.copies[i].to] = d_posterior[d_code.copies[i].from];
             }
             if (l->first_added == l->last_added) {
-                checks<false>(*l);
+                checks<First, false>(*l);
             } else {
-                checks<true>(*l);
+                checks<First, true>(*l);
             }
             for (auto i = l->first_added; i < l->last_added; ++i) {
                 d_posterior[d_code.added[i].to] += d_posterior[d_code.added[i].from];
@@ -201,16 +285,18 @@ private:
         }
     }
 
-    template <bool Deferred>
+    template <bool First, bool Deferred>
     void checks(const layer& l)
     {
         for (auto c = l.first; c < l.last; ++c) {
             const check& k = d_code.checks[c];
             switch (k.degree) {
-#define GPUFEC_DEGREE(D)              \
-    case D:                           \
-        one_check<D, Deferred>(k, D); \
-        break;
+#define GPUFEC_DEGREE(D)                             \
+    case D: {                                        \
+        vec inputs[D];                               \
+        one_check<D, First, Deferred>(k, D, inputs); \
+        break;                                       \
+    }
                 GPUFEC_DEGREE(3)
                 GPUFEC_DEGREE(4)
                 GPUFEC_DEGREE(5)
@@ -230,45 +316,61 @@ private:
                 GPUFEC_DEGREE(30)
 #undef GPUFEC_DEGREE
             default:
-                one_check<0, Deferred>(k, k.degree);
+                vec inputs[max_degree];
+                one_check<0, First, Deferred>(k, k.degree, inputs);
             }
         }
     }
 
-    // Of a degree known when this is compiled, or 0.
-    template <unsigned Degree, bool Deferred>
-    inline __attribute__((always_inline)) void one_check(const check& k, unsigned degree)
+    // Calls action for each edge; a degree known when this is compiled is unrolled.
+    template <unsigned Degree, class Action>
+    static inline __attribute__((always_inline)) void each_edge(unsigned degree,
+                                                                Action&& action)
+    {
+        if constexpr (Degree == 0) {
+            for (unsigned e = 0; e < degree; ++e) {
+                action(e);
+            }
+        } else {
+#pragma GCC unroll 32
+            for (unsigned e = 0; e < Degree; ++e) {
+                action(e);
+            }
+        }
+    }
+
+    template <unsigned Degree, bool First, bool Deferred>
+    inline __attribute__((always_inline)) void
+    one_check(const check& k, unsigned degree, vec* inputs)
     {
         const std::uint32_t* const bits = d_code.bits + k.first_edge;
         const edge* const edges = d_code.edge_list + k.first_edge;
         stored* const messages = d_message + k.first_edge;
-        vec inputs[Degree ? Degree : max_degree];
+        const auto old = [&](unsigned e) {
+            return First ? vec{} : Arithmetic::widen(messages[e]);
+        };
         vec least = vec{} + Arithmetic::largest;
         vec second = least;
         vec signs{};
-#pragma GCC unroll 32
-        for (unsigned e = 0; e < degree; ++e) {
-            const auto from = Deferred ? edges[e].from : bits[e];
-            const vec t = d_posterior[from] - Arithmetic::widen(messages[e]);
+        each_edge<Degree>(degree, [&](unsigned e) {
+            const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
             second = Arithmetic::smaller(second, Arithmetic::larger(least, m));
             least = Arithmetic::smaller(least, m);
-        }
-        const vec most = d_arithmetic.outgoing(least);
-        const vec to_least = d_arithmetic.outgoing(second);
-#pragma GCC unroll 32
-        for (unsigned e = 0; e < degree; ++e) {
+        });
+        const vec sign = Arithmetic::sign(signs);
+        const vec most = Arithmetic::with_sign(d_arithmetic.outgoing(least), sign);
+        const vec to_least = Arithmetic::with_sign(d_arithmetic.outgoing(second), sign);
+        each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = inputs[e];
             const vec m = Arithmetic::magnitude(t) == least ? to_least : most;
-            const vec r = Arithmetic::with_sign(
-                m, Arithmetic::sign(Arithmetic::exclusive_or(signs, t)));
-            const auto to = Deferred ? edges[e].to : bits[e];
+            const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
-            d_posterior[to] = later ? r - Arithmetic::widen(messages[e]) : t + r;
+            d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;
             messages[e] = Arithmetic::narrow(r);
-        }
+        });
     }
 
     flags violated(const check& k) const
@@ -281,8 +383,8 @@ private:
         return Arithmetic::negative(sum);
     }
 
-    // Whether a codeword that is still being decoded satisfies every check.
-    bool any_valid() const
+    // Which lanes violate a check; all of those being decoded, or all there are.
+    flags violating() const
     {
         flags seen{};
         constexpr std::uint32_t stride = 16;
@@ -292,21 +394,25 @@ private:
             for (; c < end; ++c) {
                 seen |= violated(d_code.checks[c]);
             }
-            bool open = false;
-            for (unsigned l = 0; l < lanes; ++l) {
-                open |= d_live[l] && !seen[l];
-            }
-            if (!open) {
-                return false;
+            if (!any_live_but(seen)) {
+                break;
             }
         }
-        return true;
+        return seen;
     }
 
-    // Writes what is known of the codewords that end with this iteration.
-    unsigned finish(unsigned iteration)
+    bool any_live_but(flags some) const
     {
-        std::uint32_t unsatisfied[lanes] = {};
+        bool any = false;
+        for (unsigned l = 0; l < lanes; ++l) {
+            any |= d_live[l] && !some[l];
+        }
+        return any;
+    }
+
+    // How many checks each lane violates.
+    void count_violated()
+    {
         for (std::uint32_t c = 0; c < d_code.check_count;) {
             // As many as a flag of 16 bits can count.
             const auto end =
@@ -315,16 +421,31 @@ private:
             for (; c < end; ++c) {
                 count -= violated(d_code.checks[c]);
             }
-            for (unsigned l = 0; l < lanes; ++l) {
-                unsatisfied[l] += count[l];
+            for (unsigned l = 0; l < d_frames.count; ++l) {
+                d_frames.unsatisfied[l] += d_live[l] ? count[l] : 0;
             }
         }
+    }
+
+    // Writes out the codewords that end with this iteration, and counts them.
+    unsigned finish(unsigned iteration)
+    {
+        const bool last = iteration == d_frames.max_iterations;
+        if (!last && !d_frames.early_stop) {
+            return 0;
+        }
+        const flags open = last ? flags{} : violating();
+        if (!any_live_but(open)) {
+            return 0;
+        }
+        if (last) {
+            count_violated();
+        }
+        pack_decisions();
         unsigned ended = 0;
-        for (unsigned l = 0; l < lanes; ++l) {
-            if (d_live[l] &&
-                (iteration == d_frames.max_iterations || unsatisfied[l] == 0)) {
+        for (unsigned l = 0; l < d_frames.count; ++l) {
+            if (d_live[l] && !open[l]) {
                 d_frames.iterations[l] = iteration;
-                d_frames.unsatisfied[l] = unsatisfied[l];
                 write_decisions(l);
                 d_live[l] = false;
                 ++ended;
@@ -333,26 +454,28 @@ private:
         return ended;
     }
 
+    void pack_decisions()
+    {
+        for (std::uint32_t first = 0; first < d_frames.out_bits; first += 8) {
+            flags bits{};
+            for (std::uint32_t i = first; i < first + 8; ++i) {
+                bits += bits;
+                if (i < d_frames.out_bits) {
+                    bits -= Arithmetic::negative(d_posterior[i]);
+                }
+            }
+            auto* const row = d_bytes + std::size_t(first / 8) * lanes;
+            for (unsigned l = 0; l < lanes; ++l) {
+                row[l] = bits[l];
+            }
+        }
+    }
+
     void write_decisions(unsigned l) const
     {
-        const auto* const from = reinterpret_cast<const lane_value*>(d_posterior) + l;
         auto* const out = d_frames.decisions[l];
-        const std::uint32_t whole = d_frames.out_bits / 8;
-        for (std::uint32_t byte = 0; byte < whole; ++byte) {
-            const auto* const eight = from + std::size_t(byte) * 8 * lanes;
-            unsigned bits = 0;
-            for (unsigned i = 0; i < 8; ++i) {
-                bits = bits << 1 | (eight[i * lanes] < 0);
-            }
-            out[byte] = bits;
-        }
-        const unsigned rest = d_frames.out_bits % 8;
-        if (rest) {
-            unsigned bits = 0;
-            for (unsigned i = 0; i < rest; ++i) {
-                bits |= (from[(std::size_t(whole) * 8 + i) * lanes] < 0) << (7 - i);
-            }
-            out[whole] = bits;
+        for (std::uint32_t byte = 0; byte * 8 < d_frames.out_bits; ++byte) {
+            out[byte] = d_bytes[std::size_t(byte) * lanes + l];
         }
     }
 
@@ -362,6 +485,7 @@ private:
     frames& d_frames;
     vec* const d_posterior;
     stored* const d_message;
+    std::uint8_t* const d_bytes; // decisions: eight bits a byte, a row of lanes
     bool d_live[lanes] = {};
 };
 

@@ -77,7 +77,7 @@ struct frames {
     unsigned max_iterations;
     bool early_stop;
     std::uint16_t iterations[max_lanes];  //!< written
-    std::uint32_t unsatisfied[max_lanes]; //!< written
+    std::uint32_t unsatisfied[max_lanes]; //!< written, from 0
 };
 
 struct kernel {
