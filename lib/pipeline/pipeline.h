@@ -13,9 +13,9 @@
 
 #include "host_memory.h"
 #include <gnuradio/gpufec/batch_decoder.h>
+#include <condition_variable>
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -61,7 +61,7 @@ public:
      * \p slots (at least 1) for each of the \p decoders (at least one, all of the same
      * limits).
      */
-    pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h = {})
+    pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h)
         : d_hooks(std::move(h))
     {
         const auto limits = decoders.front()->limits();
