@@ -104,7 +104,9 @@ struct float_arithmetic {
     using flags = bits;
 
     explicit float_arithmetic(const arithmetic& a)
-        : d_offset(vec{} + a.offset), d_normalization(vec{} + a.normalization)
+        : d_offset(vec{} + a.offset),
+          d_limit(vec{} + a.message_limit),
+          d_normalization(vec{} + a.normalization)
     {
     }
 
@@ -123,13 +125,13 @@ struct float_arithmetic {
 
     vec outgoing(vec least) const
     {
-        return larger(least - d_offset, vec{}) * d_normalization;
+        return larger(smaller(least - d_offset, d_limit), vec{}) * d_normalization;
     }
 
     static constexpr value largest = 3.4e38f;
 
 private:
-    const vec d_offset, d_normalization;
+    const vec d_offset, d_limit, d_normalization;
 };
 
 template <class Arithmetic>

@@ -7,7 +7,6 @@
 
 #include "lane_code.h"
 #include <algorithm>
-#include <string>
 #include <tuple>
 
 namespace gr {
@@ -44,7 +43,7 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
                              std::uint32_t(d_added.size()),
                              0 };
     struct added {
-        std::uint32_t bit, order, from;
+        std::uint32_t round, from, bit;
     };
     std::vector<added> differences;
     for (auto i = layer.first; i < layer.last; ++i) {
@@ -61,10 +60,10 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
                 }
                 mine.from = copy;
             }
-            if (edge.deferred) {
+            if (edge.round > 0) {
                 mine.to = place++;
                 check.deferred |= 1u << (e - begin);
-                differences.push_back({ edge.bit, e - begin, mine.to });
+                differences.push_back({ edge.round, mine.to, edge.bit });
             }
             d_edges.push_back(mine);
             d_bits.push_back(edge.bit);
@@ -72,7 +71,7 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
         d_checks.push_back(check);
     }
     std::sort(differences.begin(), differences.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.bit, a.order) < std::tie(b.bit, b.order);
+        return std::tie(a.round, a.from) < std::tie(b.round, b.from);
     });
     for (const auto& d : differences) {
         d_added.push_back({ d.from, d.bit });
@@ -86,20 +85,20 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
     d_places = std::max(d_places, place);
 }
 
-const ldpc_lanes::kernels* lane_kernels(const char* name)
+std::vector<const ldpc_lanes::kernels*> usable_ldpc_lanes()
 {
-    const std::string wanted = name ? name : "";
+    std::vector<const ldpc_lanes::kernels*> usable;
 #ifdef GPUFEC_X86_VARIANTS
-    __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && (!name || wanted == "avx512")) {
-        return &ldpc_lanes::avx512::all;
+        __builtin_cpu_supports("avx512dq")) {
+        usable.push_back(&ldpc_lanes::avx512::all);
     }
-    if (__builtin_cpu_supports("avx2") && (!name || wanted == "avx2")) {
-        return &ldpc_lanes::avx2::all;
+    if (__builtin_cpu_supports("avx2")) {
+        usable.push_back(&ldpc_lanes::avx2::all);
     }
 #endif
-    return !name || wanted == "baseline" ? &ldpc_lanes::baseline::all : nullptr;
+    usable.push_back(&ldpc_lanes::baseline::all);
+    return usable;
 }
 
 const ldpc_lanes::kernel& kernel_for(const ldpc_lanes::kernels& k, ldpc_precision p)

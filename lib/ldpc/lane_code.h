@@ -42,9 +42,8 @@ private:
     ldpc_lanes::code_view d_view;
 };
 
-//! The lane-parallel decoder for this machine, or the one of a name ("avx512", "avx2",
-//! "baseline"), nullptr if this machine cannot run it.
-const ldpc_lanes::kernels* lane_kernels(const char* name = nullptr);
+//! What this processor can run, best first.
+std::vector<const ldpc_lanes::kernels*> usable_ldpc_lanes();
 
 const ldpc_lanes::kernel& kernel_for(const ldpc_lanes::kernels& k, ldpc_precision p);
 

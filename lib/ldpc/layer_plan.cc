@@ -47,8 +47,9 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
     return layer;
 }
 
-// Marks the edges of the layer that begins at \p first as shared and deferred.
-bool mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
+// Gives the edges of the layer that begins at first their rounds; returns their number.
+std::uint8_t
+mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
 {
     struct occurrence {
         std::uint32_t bit, place, edge;
@@ -60,7 +61,7 @@ bool mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_
             ++seen[plan.edges[e].bit];
         }
     }
-    bool any = false;
+    std::uint8_t rounds = 0;
     std::vector<occurrence> several;
     for (const auto& o : all) {
         if (seen[o.bit] > 1) {
@@ -73,13 +74,15 @@ bool mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_
     for (std::size_t i = 0; i < several.size(); ++i) {
         auto& e = plan.edges[several[i].edge];
         e.shared = true;
-        e.deferred = i > 0 && several[i - 1].bit == several[i].bit;
-        any |= e.deferred;
+        if (i > 0 && several[i - 1].bit == several[i].bit) {
+            e.round = plan.edges[several[i - 1].edge].round + 1;
+            rounds = std::max(rounds, e.round);
+        }
     }
     for (const auto& o : all) {
         seen[o.bit] = 0;
     }
-    return any;
+    return rounds;
 }
 
 } // namespace
@@ -103,11 +106,11 @@ layer_plan make_layer_plan(const ldpc_code& code)
         for (const auto c : members) {
             plan.order.push_back(c);
             for (const auto bit : code.check(c)) {
-                plan.edges.push_back({ bit, false, false });
+                plan.edges.push_back({ bit, false, 0 });
             }
             plan.edge_begin.push_back(plan.edges.size());
         }
-        plan.conflicts.push_back(mark_shared(plan, first, seen));
+        plan.rounds.push_back(mark_shared(plan, first, seen));
     }
     plan.layer_begin.push_back(plan.order.size());
     return plan;

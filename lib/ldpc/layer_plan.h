@@ -12,7 +12,8 @@
  * they were before the layer. A bit that takes part in a layer more than once (a double
  * circulant of DVB-S2) is written by the edge of lowest place in its check, as
  * input + new message; its other edges are \em deferred: once all have been read and
- * written, each adds new − old message, in the order of their places.
+ * written, they add new − old message one after the other, in the order of their places:
+ * the first of each bit in round 1, the second in round 2 …
  *
  * DVB-S2: q layers, layer i of the checks j·q + i. Other codes: each check in turn goes
  * to the first layer that has none of its bits, so that nothing is deferred. */
@@ -30,8 +31,8 @@ namespace gpufec {
 struct layer_plan {
     struct edge {
         std::uint32_t bit;
-        bool shared;   //!< the bit takes part in this layer more than once
-        bool deferred; //!< and another edge is the one to write it
+        bool shared;        //!< the bit takes part in this layer more than once
+        std::uint8_t round; //!< 0: this edge writes it; else the round it is deferred to
     };
 
     //! Checks in the order of decoding, layer after layer.
@@ -41,8 +42,8 @@ struct layer_plan {
     //! Where the edges of each check of the order begin, and the end.
     std::vector<std::uint32_t> edge_begin;
     std::vector<edge> edges;
-    //! Whether a layer has deferred edges.
-    std::vector<bool> conflicts;
+    //! How many rounds of deferred edges a layer has.
+    std::vector<std::uint8_t> rounds;
 
     std::size_t layers() const { return layer_begin.size() - 1; }
 };

@@ -17,7 +17,7 @@
  *     m = min |t| over the other edges
  *     x = max(0, min(m − offset, message_limit))
  *     magnitude = (x · sixteenths + 8) >> 4        (int8 and int16)
- *     magnitude = x · normalization, rounded once  (float)
+ *     magnitude = x · normalization                (float, every step rounded)
  *
  * and the posterior becomes t + new message. In int8 and int16 all of them are integers.
  *
@@ -37,7 +37,7 @@ struct message_rule {
     ldpc_precision precision;
     float scale;         //!< steps a nat; 1 in float
     float channel_limit; //!< steps
-    float message_limit; //!< steps; infinite in float
+    float message_limit; //!< steps; beyond reach in float
     float offset;        //!< steps; whole numbers in int8 and int16
     float normalization; //!< float
     int sixteenths;      //!< int8 and int16: the normalization

@@ -83,15 +83,15 @@ ldpc_result layer_by_layer(const ldpc_code& code,
                            Check&& check)
 {
     struct difference {
-        std::size_t place;
+        unsigned round;
         std::uint32_t bit;
         Value value;
     };
     std::vector<Value> messages(plan.edges.size(), 0);
     return repeat(code, channel, max_iterations, early_stop, [&](auto& posteriors) {
         for (std::size_t l = 0; l < plan.layers(); ++l) {
-            const auto before = plan.conflicts[l] ? posteriors : std::vector<Value>();
-            const auto& read = plan.conflicts[l] ? before : posteriors;
+            const auto before = plan.rounds[l] ? posteriors : std::vector<Value>();
+            const auto& read = plan.rounds[l] ? before : posteriors;
             std::vector<difference> deferred;
             for (auto i = plan.layer_begin[l]; i < plan.layer_begin[l + 1]; ++i) {
                 const auto first = plan.edge_begin[i];
@@ -102,9 +102,9 @@ ldpc_result layer_by_layer(const ldpc_code& code,
                 const auto renewed = check(inputs);
                 for (std::size_t e = 0; e < renewed.size(); ++e) {
                     const auto& edge = plan.edges[first + e];
-                    if (edge.deferred) {
+                    if (edge.round > 0) {
                         deferred.push_back(
-                            { e, edge.bit, renewed[e] - messages[first + e] });
+                            { edge.round, edge.bit, renewed[e] - messages[first + e] });
                     } else {
                         posteriors[edge.bit] = inputs[e] + renewed[e];
                     }
@@ -113,7 +113,7 @@ ldpc_result layer_by_layer(const ldpc_code& code,
             }
             std::stable_sort(
                 deferred.begin(), deferred.end(), [](const auto& a, const auto& b) {
-                    return a.place < b.place;
+                    return a.round < b.round;
                 });
             for (const auto& d : deferred) {
                 posteriors[d.bit] += d.value;
