@@ -1,0 +1,791 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Layered min-sum for the codes of DVB-S2 in int8: a block of 360 threads decodes a pair
+ * of codewords, one in each half of a half2, which holds these integers exactly.
+ *
+ * Thread j does check j·q + i in layer i. Shared memory holds the posteriors of the
+ * message bits. The parity bits are a chain that a thread follows from layer to layer:
+ * of bit c it keeps B = channel + message from check c+1, and the posterior goes on to
+ * the next layer in a register; only from the last layer to the first it passes to the
+ * neighbour, through an array of 361 words. Messages are kept compressed, in memory that
+ * the L2 cache holds: the two least magnitudes of each check, and for each edge a sign
+ * and whether it has the least. */
+
+#include "cuda_kernels.h"
+#include <cuda_fp16.h>
+#include <algorithm>
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_cuda {
+
+namespace {
+
+constexpr unsigned threads = 360;
+constexpr unsigned max_entries = 648;
+constexpr unsigned max_layers = 135;
+constexpr std::uint32_t signs = 0x80008000u;
+constexpr std::uint32_t marks = 0x20002000u;     // "has the least": 2^-7 as a half
+constexpr std::uint32_t thousands = 0x64646464u; // 0x6400 | b is the half 1024 + b
+
+// Edges of a layer to message bits, those that write before those that add.
+struct layer_table {
+    std::uint32_t q;
+    std::uint32_t message_bits;
+    std::uint32_t layer[max_layers];  // first entry | edges << 16 | deferred << 24
+    std::uint32_t entry[max_entries]; // byte offset of the group << 11 | 4 · shift
+};
+
+struct kernel_arguments {
+    device_frames frames;
+    stopping stop;
+    std::uint32_t* state;        // of all blocks
+    std::uint32_t* counter;      // of pairs taken
+    float offset, limit, factor; // factor 1: none
+};
+
+__device__ inline std::uint32_t bits(half2 x)
+{
+    return *reinterpret_cast<std::uint32_t*>(&x);
+}
+__device__ inline half2 halves(std::uint32_t x) { return *reinterpret_cast<half2*>(&x); }
+__device__ inline half2 both(float x) { return __float2half2_rn(x); }
+__device__ inline half2 exclusive_or(half2 a, std::uint32_t b)
+{
+    return halves(bits(a) ^ b);
+}
+
+// Two bytes as halves, and back; B is stored with 128 added.
+__device__ inline half2 unpack_low(std::uint32_t x)
+{
+    return halves(__byte_perm(x, thousands, 0x4140));
+}
+__device__ inline half2 unpack_high(std::uint32_t x)
+{
+    return halves(__byte_perm(x, thousands, 0x4342));
+}
+__device__ inline half2 unpack_parity(std::uint32_t x)
+{
+    return __hsub2(unpack_low(x), both(1152));
+}
+__device__ inline std::uint32_t pack_parity(half2 b)
+{
+    return __byte_perm(bits(__hadd2(b, both(1152))), 0, 0x4420);
+}
+
+// Where the sign of edge e is in its word; its mark is two places below.
+__device__ constexpr unsigned place(unsigned e) { return 4 * (e % 8 / 2) + e % 2; }
+
+// The messages of the edges of one check.
+template <unsigned Words>
+struct messages {
+    std::uint32_t word[Words];
+    std::uint32_t least; // bytes: least of both codewords, second of both
+
+    __device__ void clear()
+    {
+#pragma unroll
+        for (unsigned w = 0; w < Words; ++w) {
+            word[w] = 0;
+        }
+        least = 0;
+    }
+    __device__ void load(const std::uint32_t* from)
+    {
+        if constexpr (Words == 1) {
+            const auto v = __ldcg(reinterpret_cast<const uint2*>(from) + threadIdx.x);
+            word[0] = v.x;
+            least = v.y;
+        } else {
+#pragma unroll
+            for (unsigned w = 0; w < Words; ++w) {
+                word[w] = __ldcg(from + w * threads + threadIdx.x);
+            }
+            least = __ldcg(from + Words * threads + threadIdx.x);
+        }
+    }
+    __device__ void store(std::uint32_t* to) const
+    {
+        if constexpr (Words == 1) {
+            __stcg(reinterpret_cast<uint2*>(to) + threadIdx.x,
+                   make_uint2(word[0], least));
+        } else {
+#pragma unroll
+            for (unsigned w = 0; w < Words; ++w) {
+                __stcg(to + w * threads + threadIdx.x, word[w]);
+            }
+            __stcg(to + Words * threads + threadIdx.x, least);
+        }
+    }
+    __device__ void set_least(half2 first, half2 second)
+    {
+        least = __byte_perm(
+            bits(__hadd2(first, both(1024))), bits(__hadd2(second, both(1024))), 0x6420);
+    }
+    // What at() computes with.
+    struct magnitudes {
+        half2 least, step;
+    };
+    __device__ magnitudes open() const
+    {
+        const half2 first = __hsub2(unpack_low(least), both(1024));
+        const half2 second = __hsub2(unpack_high(least), both(1024));
+        return { first, __hmul2(__hsub2(second, first), both(128)) };
+    }
+    __device__ half2 at(unsigned e, const magnitudes& m) const
+    {
+        const std::uint32_t x = word[e / 8] << place(e);
+        return exclusive_or(__hfma2(halves(x & marks), m.step, m.least), x & signs);
+    }
+    __device__ void set(unsigned e, half2 message, half2 has_least)
+    {
+        const std::uint32_t both = (bits(message) & signs) | (bits(has_least) & ~signs);
+        word[e / 8] |= (both >> place(e)) & ((signs | marks) >> place(e));
+    }
+};
+
+// Keeps the least and the second of magnitudes.
+struct two_least {
+    half2 least, second;
+    __device__ void take(half2 t)
+    {
+        const half2 m = __habs2(t);
+        second = __hmin2(second, __hmax2(least, m));
+        least = __hmin2(least, m);
+    }
+    __device__ void merge(const two_least& o)
+    {
+        second = __hmin2(__hmin2(second, o.second), __hmax2(least, o.least));
+        least = __hmin2(least, o.least);
+    }
+};
+
+template <unsigned MessageEdges, bool SharedParity, bool Irregular>
+class decoder
+{
+public:
+    static constexpr unsigned edges = MessageEdges + 2;
+    static constexpr unsigned words = (edges + 7) / 8;
+    static constexpr unsigned before = MessageEdges; // edge to the parity bit before
+    static constexpr unsigned own = MessageEdges + 1;
+    static constexpr float missing = 1500; // magnitude of an edge that is not there
+
+    // 32-bit words of state a layer.
+    __host__ __device__ static constexpr unsigned layer_words()
+    {
+        return (words + 1) * threads + (SharedParity ? 0 : threads / 2);
+    }
+
+    static std::size_t shared_bytes(unsigned message_bits, unsigned q)
+    {
+        return std::size_t(message_bits) * 4 + 4 * 364 + 16 +
+               (SharedParity ? q * threads * 2 : 0);
+    }
+
+    __device__ decoder(const layer_table& table, const kernel_arguments& a)
+        : d_table(table), d_args(a), d_j(threadIdx.x)
+    {
+        extern __shared__ std::uint32_t shared[];
+        d_posterior = reinterpret_cast<half2*>(shared);
+        d_wrap = d_posterior + table.message_bits;
+        d_flags = reinterpret_cast<std::uint32_t*>(d_wrap + 364);
+        d_shared_parity = reinterpret_cast<std::uint16_t*>(d_flags + 4);
+        d_state = a.state + std::size_t(blockIdx.x) * layer_words() * table.q;
+    }
+
+    __device__ void run()
+    {
+        const std::uint32_t pairs = (d_args.frames.count + 1) / 2;
+        for (;;) {
+            __syncthreads();
+            if (d_j == 0) {
+                d_flags[0] = atomicAdd(d_args.counter, 1u);
+            }
+            __syncthreads();
+            const auto pair = d_flags[0];
+            if (pair >= pairs) {
+                return;
+            }
+            decode(pair);
+        }
+    }
+
+private:
+    __device__ void decode(std::uint32_t pair)
+    {
+        const bool single = 2 * pair + 1 == d_args.frames.count;
+        d_frame[0] = d_args.frames.table[2 * pair];
+        d_frame[1] = single ? d_frame[0] : d_args.frames.table[2 * pair + 1];
+        std::uint32_t live = single ? 1 : 3;
+        load();
+        __syncthreads();
+        for (std::uint32_t i = 1;; ++i) {
+            if (i == 1) {
+                iterate<true>();
+            } else {
+                iterate<false>();
+            }
+            const bool last = i == d_args.stop.max_iterations;
+            if (!last && !d_args.stop.early_stop) {
+                continue;
+            }
+            const auto ended = last ? live : live & satisfied(live);
+            if (ended) {
+                finish(ended, i, last);
+                live &= ~ended;
+            }
+            if (!live) {
+                return;
+            }
+        }
+    }
+
+    // Channel values of both codewords.
+    __device__ void load()
+    {
+        const auto* const a = d_args.frames.input + d_frame[0].input;
+        const auto* const b = d_args.frames.input + d_frame[1].input;
+        const auto K = d_table.message_bits, q = d_table.q;
+        const auto* const a4 = reinterpret_cast<const std::uint32_t*>(a);
+        const auto* const b4 = reinterpret_cast<const std::uint32_t*>(b);
+        for (unsigned i = d_j; i < K / 4; i += threads) {
+            const auto x = a4[i] ^ 0x80808080u, y = b4[i] ^ 0x80808080u;
+            const auto low = __byte_perm(x, y, 0x5140), high = __byte_perm(x, y, 0x7362);
+            const half2 bias = both(1152);
+            uint4 four;
+            four.x = bits(__hsub2(unpack_low(low), bias));
+            four.y = bits(__hsub2(unpack_high(low), bias));
+            four.z = bits(__hsub2(unpack_low(high), bias));
+            four.w = bits(__hsub2(unpack_high(high), bias));
+            reinterpret_cast<uint4*>(d_posterior)[i] = four;
+        }
+        for (unsigned c = d_j; c < q * threads; c += threads) {
+            const std::uint32_t x = (a[K + c] | b[K + c] << 8) ^ 0x8080u;
+            const unsigned j = c / q, i = c - j * q;
+            set_parity_bytes(i, j, x);
+            if (i == q - 1) {
+                d_wrap[j + 1] = unpack_parity(x);
+            }
+        }
+        if (d_j == 0) {
+            d_wrap[0] = both(missing);
+        }
+    }
+
+    __device__ std::uint16_t* parity_at(unsigned layer, unsigned j) const
+    {
+        if constexpr (SharedParity) {
+            return d_shared_parity + layer * threads + j;
+        } else {
+            return reinterpret_cast<std::uint16_t*>(layer_state(layer) +
+                                                    (words + 1) * threads) +
+                   j;
+        }
+    }
+    __device__ std::uint32_t parity_bytes(unsigned layer, unsigned j) const
+    {
+        if constexpr (SharedParity) {
+            return *parity_at(layer, j);
+        } else {
+            return __ldcg(parity_at(layer, j));
+        }
+    }
+    __device__ void set_parity_bytes(unsigned layer, unsigned j, std::uint32_t x)
+    {
+        if constexpr (SharedParity) {
+            *parity_at(layer, j) = std::uint16_t(x);
+        } else {
+            __stcg(parity_at(layer, j), std::uint16_t(x));
+        }
+    }
+
+    __device__ std::uint32_t* layer_state(unsigned layer) const
+    {
+        return d_state + std::size_t(layer) * layer_words();
+    }
+
+    __device__ half2* posterior_at(std::uint32_t entry) const
+    {
+        std::uint32_t x = 4 * d_j - (entry & 2047u);
+        x = min(x + 4 * threads, x); // below 0 it wraps around to a large number
+        return reinterpret_cast<half2*>(reinterpret_cast<char*>(d_posterior) + x +
+                                        (entry >> 11));
+    }
+
+    __device__ half2 outgoing(half2 least) const
+    {
+        half2 x = __hmax2(__hsub2(least, both(d_args.offset)), both(0));
+        x = __hmin2(x, both(d_args.limit));
+        if (d_args.factor != 1.0f) {
+            x = h2floor(__hfma2(x, both(d_args.factor), both(0.5f)));
+        }
+        return x;
+    }
+
+    // What a thread carries down the chain of its parity bits.
+    struct chain {
+        half2 posterior;   // of the parity bit before
+        half2 parity;      // B of the parity bit before
+        unsigned layer, j; // where that B is kept
+    };
+
+    template <bool First>
+    __device__ void iterate()
+    {
+        const auto q = d_table.q;
+        chain c;
+        c.posterior = d_wrap[d_j];
+        c.layer = q - 1;
+        c.j = d_j - 1;
+        c.parity = d_j == 0 ? both(0) : unpack_parity(parity_bytes(c.layer, c.j));
+
+        // Messages and B are fetched two layers ahead.
+        messages<words> now, next;
+        std::uint32_t b_now, b_next;
+        fetch<First>(0, now, b_now);
+        fetch<First>(1, next, b_next);
+        for (unsigned i = 0; i < q; ++i) {
+            messages<words> later = next;
+            std::uint32_t b_later = b_next;
+            if (i + 2 < q) {
+                fetch<First>(i + 2, later, b_later);
+            }
+            do_layer(i, now, b_now, c);
+            now = next;
+            b_now = b_next;
+            next = later;
+            b_next = b_later;
+            __syncthreads();
+        }
+        d_wrap[d_j + 1] = c.posterior;
+        __syncthreads();
+    }
+
+    template <bool First>
+    __device__ void fetch(unsigned layer, messages<words>& m, std::uint32_t& b) const
+    {
+        if (First) {
+            m.clear();
+        } else {
+            m.load(layer_state(layer));
+        }
+        b = parity_bytes(layer, d_j);
+    }
+
+    __device__ void
+    do_layer(unsigned i, const messages<words>& old, std::uint32_t b_bytes, chain& c)
+    {
+        const auto head = d_table.layer[i];
+        const auto* const entry = d_table.entry + (head & 0xffffu);
+        const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
+        const unsigned deferred = head >> 24;
+        const auto m = old.open();
+
+        half2* at[MessageEdges];
+        half2 t[edges];
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (!Irregular || e < degree) {
+                at[e] = posterior_at(entry[e]);
+                t[e] = __hsub2(*at[e], old.at(e, m));
+            } else {
+                t[e] = both(missing);
+            }
+        }
+        const half2 b = unpack_parity(b_bytes);
+        const half2 old_before = old.at(before, m);
+        t[before] = __hsub2(c.posterior, old_before);
+        t[own] = b;
+
+        two_least even{ __habs2(t[0]), both(missing + 500) };
+        two_least odd{ __habs2(t[1]), both(missing + 500) };
+        std::uint32_t product = bits(t[0]) ^ bits(t[1]);
+#pragma unroll
+        for (unsigned e = 2; e < edges; ++e) {
+            (e % 2 ? odd : even).take(t[e]);
+            product ^= bits(t[e]);
+        }
+        even.merge(odd);
+        product &= signs;
+
+        const half2 first = outgoing(even.least), second = outgoing(even.second);
+        const half2 signed_least = exclusive_or(first, product);
+        const half2 signed_step = exclusive_or(__hsub2(second, first), product);
+        const half2 above = __hadd2(even.least, both(1));
+        messages<words> fresh;
+        fresh.clear();
+        fresh.set_least(first, second);
+        const auto renew = [&](unsigned e) {
+            // 1 where |t| is the least, else 0.
+            const half2 has_least = __hsub2_sat(above, __habs2(t[e]));
+            const half2 r = exclusive_or(__hfma2(has_least, signed_step, signed_least),
+                                         bits(t[e]) & signs);
+            fresh.set(e, r, has_least);
+            return r;
+        };
+        if (deferred == 0) {
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                if (!Irregular || e < degree) {
+                    *at[e] = __hadd2(t[e], renew(e));
+                }
+            }
+        } else {
+            half2 r[MessageEdges];
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                r[e] = renew(e);
+            }
+            write_shared_bits(degree, deferred, at, t, r, old, m);
+        }
+        const half2 r_before = renew(before), r_own = renew(own);
+        if (c.j < threads) {
+            c.parity = __hadd2(c.parity, __hsub2(r_before, old_before));
+            set_parity_bytes(c.layer, c.j, pack_parity(c.parity));
+        }
+        fresh.store(layer_state(i));
+        c = { __hadd2(b, r_own), b, i, d_j };
+    }
+
+    // A layer in which bits take part more than once.
+    __device__ void write_shared_bits(unsigned degree,
+                                      unsigned deferred,
+                                      half2* const (&at)[MessageEdges],
+                                      const half2 (&t)[edges],
+                                      const half2 (&r)[MessageEdges],
+                                      const messages<words>& old,
+                                      const typename messages<words>::magnitudes& m)
+    {
+        const unsigned written = degree - deferred;
+        __syncthreads(); // all have read
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (e < written) {
+                *at[e] = __hadd2(t[e], r[e]);
+            }
+        }
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (e >= written && e < degree) {
+                __syncthreads();
+                *at[e] = __hadd2(*at[e], __hsub2(r[e], old.at(e, m)));
+            }
+        }
+    }
+
+    // Signs of the posteriors: what a check of layer i sums to.
+    __device__ std::uint32_t check_sum(unsigned i, half2& posterior_before) const
+    {
+        const auto head = d_table.layer[i];
+        const auto* const entry = d_table.entry + (head & 0xffffu);
+        const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
+        std::uint32_t sum = bits(posterior_before);
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (!Irregular || e < degree) {
+                sum ^= bits(*posterior_at(entry[e]));
+            }
+        }
+        posterior_before = parity_posterior(i);
+        return (sum ^ bits(posterior_before)) & signs;
+    }
+
+    __device__ half2 parity_posterior(unsigned i) const
+    {
+        messages<words> m;
+        m.load(layer_state(i));
+        return __hadd2(unpack_parity(parity_bytes(i, d_j)), m.at(own, m.open()));
+    }
+
+    // Which of the live codewords (mask) satisfy every check.
+    __device__ std::uint32_t satisfied(std::uint32_t live) const
+    {
+        const auto q = d_table.q;
+        half2 before = d_wrap[d_j];
+        std::uint32_t open = live;
+        for (unsigned i = 0, end = 1; i < q; end = min(end + 9, q)) {
+            std::uint32_t sum = 0;
+#pragma unroll 3
+            for (; i < end; ++i) {
+                sum |= check_sum(i, before);
+            }
+            open &= ~(__syncthreads_or(sum & 0x8000u) ? 1u : 0u);
+            open &= ~(__syncthreads_or(sum & 0x80000000u) ? 2u : 0u);
+            if (!open) {
+                break;
+            }
+        }
+        return open;
+    }
+
+    __device__ void finish(std::uint32_t ended, std::uint32_t iteration, bool last)
+    {
+        if (d_j < 2) {
+            d_flags[1 + d_j] = 0;
+        }
+        __syncthreads();
+        if (last) {
+            count_violated();
+        }
+        for (unsigned k = 0; k < 2; ++k) {
+            if (ended >> k & 1) {
+                write_decisions(k);
+                if (d_j == 0) {
+                    d_args.frames.status[d_frame[k].status] = { iteration,
+                                                                d_flags[1 + k] };
+                }
+            }
+        }
+        __syncthreads();
+    }
+
+    __device__ void count_violated()
+    {
+        half2 before = d_wrap[d_j];
+        std::uint32_t low = 0, high = 0;
+        for (unsigned i = 0; i < d_table.q; ++i) {
+            const auto sum = check_sum(i, before);
+            low += sum >> 15 & 1;
+            high += sum >> 31;
+        }
+        atomicAdd(d_flags + 1, low);
+        atomicAdd(d_flags + 2, high);
+        __syncthreads();
+    }
+
+    // Packs the signs of codeword k, first bit most significant.
+    __device__ void write_decisions(unsigned k) const
+    {
+        auto* const out =
+            reinterpret_cast<std::uint32_t*>(d_args.frames.output + d_frame[k].output);
+        const unsigned sign = k ? 31 : 15;
+        const auto K = d_table.message_bits;
+        const auto all = (d_args.stop.out_bits + 31) / 32;
+        constexpr unsigned warps = threads / 32;
+        if (d_j < warps * 32) {
+            for (unsigned w = d_j / 32; w < all; w += warps) {
+                const unsigned bit = w * 32 + d_j % 32;
+                const bool one = bit < K && bits(d_posterior[bit]) >> sign & 1;
+                const auto word = __brev(__ballot_sync(~0u, one));
+                if (d_j % 32 == 0) {
+                    out[w] = __byte_perm(word, 0, 0x0123);
+                }
+            }
+        }
+        if (d_args.stop.out_bits > K) {
+            __threadfence_block();
+            __syncthreads();
+            for (unsigned i = 0; i < d_table.q; ++i) {
+                const unsigned bit = K + d_j * d_table.q + i;
+                if (bits(parity_posterior(i)) >> sign & 1) {
+                    atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
+                }
+            }
+        }
+    }
+
+    const layer_table& d_table;
+    const kernel_arguments& d_args;
+    const unsigned d_j;
+    half2* d_posterior;
+    half2* d_wrap;          // posterior of the last layer's parity bit of thread j − 1
+    std::uint32_t* d_flags; // the pair at hand; violated checks of both codewords
+    std::uint16_t* d_shared_parity;
+    std::uint32_t* d_state;
+    ldpc_frame d_frame[2];
+};
+
+template <unsigned MessageEdges, bool SharedParity, bool Irregular>
+__global__ void __launch_bounds__(threads, MessageEdges <= 5 ? 2 : 1)
+    decode_dvbs2(const __grid_constant__ layer_table table,
+                 const __grid_constant__ kernel_arguments arguments)
+{
+    decoder<MessageEdges, SharedParity, Irregular>(table, arguments).run();
+}
+
+// A code's entry into the kernels above.
+struct variant {
+    void (*kernel)(layer_table, kernel_arguments);
+    unsigned layer_words;
+    std::size_t shared_bytes;
+};
+
+template <unsigned MessageEdges, bool Irregular>
+variant variant_for(unsigned message_bits, unsigned q, std::size_t shared_limit)
+{
+    using in_shared = decoder<MessageEdges, true, Irregular>;
+    using in_global = decoder<MessageEdges, false, Irregular>;
+    if (in_shared::shared_bytes(message_bits, q) <= shared_limit) {
+        return { decode_dvbs2<MessageEdges, true, Irregular>,
+                 in_shared::layer_words(),
+                 in_shared::shared_bytes(message_bits, q) };
+    }
+    return { decode_dvbs2<MessageEdges, false, Irregular>,
+             in_global::layer_words(),
+             in_global::shared_bytes(message_bits, q) };
+}
+
+variant choose(unsigned edges, bool irregular, unsigned K, unsigned q, std::size_t limit)
+{
+    if (irregular) {
+        if (edges <= 5) {
+            return variant_for<5, true>(K, q, limit);
+        }
+        return edges <= 11 ? variant_for<11, true>(K, q, limit)
+                           : variant_for<17, true>(K, q, limit);
+    }
+    switch (edges) {
+    case 2:
+        return variant_for<2, false>(K, q, limit);
+    case 3:
+        return variant_for<3, false>(K, q, limit);
+    case 4:
+        return variant_for<4, false>(K, q, limit);
+    case 5:
+        return variant_for<5, false>(K, q, limit);
+    case 8:
+        return variant_for<8, false>(K, q, limit);
+    case 9:
+        return variant_for<9, false>(K, q, limit);
+    case 12:
+        return variant_for<12, false>(K, q, limit);
+    case 16:
+        return variant_for<16, false>(K, q, limit);
+    case 20:
+        return variant_for<20, false>(K, q, limit);
+    case 25:
+        return variant_for<25, false>(K, q, limit);
+    default:
+        return variant_for<28, false>(K, q, limit);
+    }
+}
+
+// The edges of each layer, those that write first, then the deferred ones by rounds.
+layer_table make_table(const ldpc_code& code, unsigned& largest, bool& irregular)
+{
+    struct edge {
+        std::uint32_t entry;
+        unsigned round;
+    };
+    const auto q = code.q();
+    std::vector<std::vector<edge>> layers(q);
+    for (std::uint32_t g = 0; g < code.addresses().size(); ++g) {
+        std::vector<unsigned> rounds(q, 0);
+        for (const unsigned x : code.addresses()[g]) {
+            layers[x % q].push_back(
+                { g * 4 * threads << 11 | 4 * (x / q), rounds[x % q]++ });
+        }
+    }
+    layer_table table{};
+    table.q = q;
+    table.message_bits = code.k();
+    unsigned next = 0;
+    largest = 0;
+    irregular = false;
+    for (unsigned i = 0; i < q; ++i) {
+        auto& edges = layers[i];
+        std::stable_sort(edges.begin(), edges.end(), [](const edge& a, const edge& b) {
+            return a.round < b.round;
+        });
+        unsigned deferred = 0;
+        table.layer[i] = next;
+        for (const auto& e : edges) {
+            table.entry[next++] = e.entry;
+            deferred += e.round > 0;
+        }
+        table.layer[i] |= unsigned(edges.size()) << 16 | deferred << 24;
+        irregular |= i > 0 && edges.size() != layers[0].size();
+        largest = std::max(largest, unsigned(edges.size()));
+    }
+    return table;
+}
+
+class dvbs2_kernel : public code_kernel
+{
+public:
+    dvbs2_kernel(const layer_table& table,
+                 const message_rule& rule,
+                 const variant& v,
+                 int blocks)
+        : d_table(table), d_rule(rule), d_variant(v), d_blocks(blocks)
+    {
+    }
+
+    std::size_t scratch_bytes(std::size_t codewords) const override
+    {
+        return 256 + std::size_t(grid(codewords)) * d_variant.layer_words * d_table.q * 4;
+    }
+
+    void launch(const device_frames& frames,
+                const stopping& stop,
+                void* scratch,
+                cudaStream_t stream) const override
+    {
+        auto* const counter = static_cast<std::uint32_t*>(scratch);
+        cuda::check(cudaMemsetAsync(counter, 0, sizeof(*counter), stream), "memset");
+        kernel_arguments a{ frames,
+                            stop,
+                            counter + 64,
+                            counter,
+                            d_rule.offset,
+                            d_rule.message_limit,
+                            d_rule.sixteenths / 16.0f };
+        d_variant.kernel<<<grid(frames.count), threads, d_variant.shared_bytes, stream>>>(
+            d_table, a);
+        cuda::check(cudaGetLastError(), "LDPC kernel");
+    }
+
+private:
+    unsigned grid(std::size_t codewords) const
+    {
+        return unsigned(std::min<std::size_t>(d_blocks, (codewords + 1) / 2));
+    }
+
+    const layer_table d_table;
+    const message_rule d_rule;
+    const variant d_variant;
+    const int d_blocks; // resident at once
+};
+
+} // namespace
+
+std::unique_ptr<code_kernel>
+make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
+{
+    // Halves hold integers up to 2048.
+    if (!code.q() || rule.precision != ldpc_precision::int8 ||
+        rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
+        return nullptr;
+    }
+    cudaDeviceProp p;
+    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
+    unsigned edges;
+    bool irregular;
+    const auto table = make_table(code, edges, irregular);
+    const auto v = choose(edges, irregular, code.k(), code.q(), p.sharedMemPerBlockOptin);
+    if (v.shared_bytes > p.sharedMemPerBlockOptin) {
+        return nullptr;
+    }
+    cuda::check(cudaFuncSetAttribute(v.kernel,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     int(v.shared_bytes)),
+                "shared memory");
+    int resident = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &resident, v.kernel, threads, v.shared_bytes),
+                "occupancy");
+    if (resident == 0) {
+        return nullptr;
+    }
+    return std::make_unique<dvbs2_kernel>(
+        table, rule, v, resident * p.multiProcessorCount);
+}
+
+} // namespace ldpc_cuda
+} // namespace gpufec
+} // namespace gr
