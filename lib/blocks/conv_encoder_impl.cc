@@ -62,15 +62,16 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
 
 bool conv_encoder_impl::start()
 {
-    // After lock() and unlock() the same stream goes on; else another one begins.
-    if (nitems_read(0) != d_read_next || nitems_written(0) != d_written_next) {
+    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
+    // goes on. Else another one begins.
+    if (d_detail.lock() != detail()) {
         d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
         d_bits.clear();
         d_coded.clear();
         d_sent = 0;
         d_tags.clear();
-        d_read_base = d_read_next = nitems_read(0);
-        d_written_base = d_written_next = nitems_written(0);
+        d_taken = d_given = 0;
+        d_detail = detail();
     }
     return block::start();
 }
@@ -99,9 +100,12 @@ int conv_encoder_impl::general_work(int noutput_items,
 
     hold_tags(taken);
     consume_each(taken);
-    d_read_next = nitems_read(0);
-    d_written_next = nitems_written(0) + given;
-    d_tags.release(d_written_next, [this](const tag_t& tag) { add_item_tag(0, tag); });
+    d_taken += taken;
+    d_tags.release(d_given + given, [this](tag_t tag) {
+        tag.offset += nitems_written(0) - d_given;
+        add_item_tag(0, tag);
+    });
+    d_given += given;
     return given;
 }
 
@@ -148,17 +152,15 @@ std::size_t conv_encoder_impl::send(std::uint8_t* out, std::size_t room)
     return n;
 }
 
-std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t input_offset) const
+std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
 {
-    const auto item = input_offset - d_read_base;
     const unsigned bits_per_item = d_packed ? 8 : 1;
     if (d_ends == termination::streaming) {
-        return d_written_base + d_code.values(item * bits_per_item);
+        return d_code.values(item * bits_per_item);
     }
     const auto frame = item / d_block_items;
     const auto bit = item % d_block_items * bits_per_item;
-    return d_written_base + frame * d_kernel.coded_bits(d_frame_bits) +
-           d_code.values(bit);
+    return frame * d_kernel.coded_bits(d_frame_bits) + d_code.values(bit);
 }
 
 void conv_encoder_impl::hold_tags(std::size_t taken)
@@ -167,7 +169,7 @@ void conv_encoder_impl::hold_tags(std::size_t taken)
     get_tags_in_range(tags, 0, nitems_read(0), nitems_read(0) + taken);
     tag_queue::sort(tags);
     for (auto& tag : tags) {
-        tag.offset = output_of_item(tag.offset);
+        tag.offset = output_of_item(tag.offset - nitems_read(0) + d_taken);
         d_tags.hold(tag);
     }
 }

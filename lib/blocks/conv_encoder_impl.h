@@ -34,7 +34,7 @@ public:
                      gr_vector_void_star& output_items) override;
 
 private:
-    std::uint64_t output_of_item(std::uint64_t input_offset) const;
+    std::uint64_t output_of_item(std::uint64_t item) const;
     std::size_t gather(const std::uint8_t* in, std::size_t items);
     void encode();
     std::size_t send(std::uint8_t* out, std::size_t room);
@@ -52,8 +52,10 @@ private:
     std::vector<std::uint8_t> d_coded; // encoded, to be sent
     std::size_t d_sent = 0;            // of d_coded
 
-    std::uint64_t d_read_base = 0, d_read_next = 0;
-    std::uint64_t d_written_base = 0, d_written_next = 0;
+    // Items of this stream so far; the flowgraph's own counts restart with unlock().
+    std::uint64_t d_taken = 0;
+    std::uint64_t d_given = 0;
+    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
     tag_queue d_tags;
 };
 

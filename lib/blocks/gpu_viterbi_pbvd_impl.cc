@@ -148,17 +148,16 @@ void gpu_viterbi_pbvd_impl::set_exact_rate()
 
 bool gpu_viterbi_pbvd_impl::start()
 {
-    // After lock() and unlock() the same stream goes on; else another one begins.
-    const bool same_stream = !d_finished && d_failure.empty() &&
-                             nitems_read(0) == d_read_next &&
-                             nitems_written(0) == d_written_next;
-    if (!same_stream) {
+    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
+    // goes on. Else another one begins.
+    const bool goes_on = d_detail.lock() == detail() && !d_finished && d_failure.empty();
+    if (!goes_on) {
         d_decoder.reset();
         d_tags.clear();
+        d_taken = d_given = 0;
         d_finished = false;
         d_failure.clear();
-        d_read_base = d_read_next = nitems_read(0);
-        d_written_base = d_written_next = nitems_written(0);
+        d_detail = detail();
     }
     return block::start();
 }
@@ -254,9 +253,12 @@ int gpu_viterbi_pbvd_impl::decode(std::size_t room,
 
     hold_tags(taken);
     consume_each(taken);
-    d_read_next = nitems_read(0);
-    d_written_next = nitems_written(0) + given;
-    d_tags.release(d_written_next, [this](const tag_t& tag) { add_item_tag(0, tag); });
+    d_taken += taken;
+    d_tags.release(d_given + given, [this](tag_t tag) {
+        tag.offset = output_offset(tag.offset);
+        add_item_tag(0, tag);
+    });
+    d_given += given;
     publish_backend();
     if (d_finished && d_decoder.done()) {
         produce(0, given); // WORK_DONE alone would throw it away
@@ -300,10 +302,9 @@ std::uint64_t gpu_viterbi_pbvd_impl::output_of_bit(std::uint64_t bit) const
     return bit / frame_bits * ((frame_bits + 7) / 8) + bit % frame_bits / 8;
 }
 
-std::uint64_t gpu_viterbi_pbvd_impl::output_of_item(std::uint64_t input_offset) const
+std::uint64_t gpu_viterbi_pbvd_impl::output_offset(std::uint64_t item)
 {
-    return d_written_base +
-           d_decoder.output_of_item(input_offset - d_read_base, d_packed);
+    return nitems_written(0) + item - d_given;
 }
 
 void gpu_viterbi_pbvd_impl::hold_tags(std::size_t taken)
@@ -315,32 +316,30 @@ void gpu_viterbi_pbvd_impl::hold_tags(std::size_t taken)
     get_tags_in_range(tags, 0, nitems_read(0), nitems_read(0) + taken);
     tag_queue::sort(tags);
     for (auto& tag : tags) {
-        const auto input_offset = tag.offset;
-        tag.offset = output_of_item(input_offset);
+        const auto item = tag.offset - nitems_read(0) + d_taken;
+        tag.offset = d_decoder.output_of_item(item, d_packed);
         if (d_length_tag_key && pmt::eqv(tag.key, d_length_tag_key)) {
-            hold_length_tag(tag, input_offset);
+            hold_length_tag(tag, item);
         } else {
             d_tags.hold(tag);
         }
     }
 }
 
-void gpu_viterbi_pbvd_impl::hold_length_tag(tag_t tag, std::uint64_t input_offset)
+void gpu_viterbi_pbvd_impl::hold_length_tag(tag_t tag, std::uint64_t input_item)
 {
     // Lengths of packets that follow one another add up to the output, so both ends
     // are rounded alike.
     constexpr long longest = std::numeric_limits<int>::max();
     const long length = pmt::is_integer(tag.value) ? pmt::to_long(tag.value) : 0;
-    if (length <= 0 || length > longest) {
+    const bool possible = length > 0 && length <= longest;
+    const auto end =
+        possible ? d_decoder.output_of_item(input_item + length, d_packed) : tag.offset;
+    if (end == tag.offset) {
         warn_of_length_tag(tag.value);
         return;
     }
-    const auto output_length = output_of_item(input_offset + length) - tag.offset;
-    if (output_length == 0) {
-        warn_of_length_tag(tag.value);
-        return;
-    }
-    tag.value = pmt::from_long(output_length);
+    tag.value = pmt::from_long(end - tag.offset);
     d_tags.hold(tag);
 }
 
@@ -358,7 +357,7 @@ void gpu_viterbi_pbvd_impl::warn_of_length_tag(const pmt::pmt_t& value)
 void gpu_viterbi_pbvd_impl::add_statistics(
     const viterbi_decoder::batch_statistics& statistics)
 {
-    const auto item = d_written_base + output_of_bit(statistics.first_bit);
+    const auto item = output_offset(output_of_bit(statistics.first_bit));
     const auto ber = pmt::from_double(statistics.channel_error_rate);
     add_item_tag(0, item, d_ber_key, ber, d_source);
     add_item_tag(0, item, d_metric_key, pmt::from_double(statistics.metric), d_source);

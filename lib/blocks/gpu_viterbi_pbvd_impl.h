@@ -58,9 +58,9 @@ private:
     bool end_of_input(bool everything_taken);
 
     std::uint64_t output_of_bit(std::uint64_t bit) const;
-    std::uint64_t output_of_item(std::uint64_t input_offset) const;
+    std::uint64_t output_offset(std::uint64_t item);
     void hold_tags(std::size_t taken);
-    void hold_length_tag(tag_t tag, std::uint64_t input_offset);
+    void hold_length_tag(tag_t tag, std::uint64_t input_item);
     void add_statistics(const viterbi_decoder::batch_statistics& statistics);
     void warn_of_length_tag(const pmt::pmt_t& value);
 
@@ -71,10 +71,10 @@ private:
     const pmt::pmt_t d_source; // of the tags that this block adds
     const std::size_t d_item_size;
 
-    // Where this stream begins and where the next call goes on, in items of the
-    // flowgraph.
-    std::uint64_t d_read_base = 0, d_read_next = 0;
-    std::uint64_t d_written_base = 0, d_written_next = 0;
+    // Items of this stream so far; the flowgraph's own counts restart with unlock().
+    std::uint64_t d_taken = 0;
+    std::uint64_t d_given = 0;
+    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
     tag_queue d_tags;
     bool d_warned_of_length = false;
     bool d_finished = false; // the decoder knows that the input has ended

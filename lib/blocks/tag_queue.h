@@ -28,7 +28,8 @@ public:
         std::stable_sort(tags.begin(), tags.end(), tag_t::offset_compare);
     }
 
-    //! Keeps a tag whose offset is an output item already; offsets must not decrease.
+    //! Keeps a tag whose offset is already an item of the output, counted from the
+    //! stream's beginning; offsets must not decrease.
     void hold(const tag_t& tag) { d_tags.push_back(tag); }
 
     //! Hands the tags of items before \p end to \p add.

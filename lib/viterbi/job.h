@@ -86,6 +86,19 @@ std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& se
                                                          int device,
                                                          const std::string& kernel);
 
+//! Where the time of a batch goes on the device; medians, in ms.
+struct cuda_viterbi_times {
+    double copy_in_ms, prepare_ms, forward_ms, traceback_ms, copy_out_ms;
+};
+
+//! Decodes one batch \p rounds times, alone on the device, for benchmarks.
+cuda_viterbi_times measure_cuda_viterbi(const viterbi_setup& setup,
+                                        const viterbi_job& job,
+                                        const viterbi_batch_decoder::buffers& memory,
+                                        int device,
+                                        const std::string& kernel,
+                                        unsigned rounds);
+
 } // namespace gpufec
 } // namespace gr
 
