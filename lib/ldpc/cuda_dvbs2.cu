@@ -165,25 +165,38 @@ struct two_least {
     }
 };
 
-template <unsigned MessageEdges, bool SharedParity, bool Irregular>
+// What is in shared memory beside the message posteriors.
+enum class layout {
+    all,        // B too
+    posteriors, // nothing; B is in device memory
+    spilled     // not even all of them: those of the last groups are in device memory
+};
+
+template <unsigned MessageEdges, layout Layout, bool Irregular>
 class decoder
 {
 public:
+    static constexpr bool SharedParity = Layout == layout::all;
+    static constexpr unsigned spilled_groups = Layout == layout::spilled ? 2 : 0;
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned words = (edges + 7) / 8;
     static constexpr unsigned before = MessageEdges; // edge to the parity bit before
     static constexpr unsigned own = MessageEdges + 1;
     static constexpr float missing = 1500; // magnitude of an edge that is not there
 
-    // 32-bit words of state a layer.
+    // 32-bit words of state a layer, and of a block besides.
     __host__ __device__ static constexpr unsigned layer_words()
     {
         return (words + 1) * threads + (SharedParity ? 0 : threads / 2);
     }
+    __host__ __device__ static constexpr unsigned spilled_words()
+    {
+        return spilled_groups * threads;
+    }
 
     static std::size_t shared_bytes(unsigned message_bits, unsigned q)
     {
-        return std::size_t(message_bits) * 4 + 4 * 364 + 16 +
+        return (std::size_t(message_bits) - spilled_words()) * 4 + 4 * 364 + 16 +
                (SharedParity ? q * threads * 2 : 0);
     }
 
@@ -192,10 +205,13 @@ public:
     {
         extern __shared__ std::uint32_t shared[];
         d_posterior = reinterpret_cast<half2*>(shared);
-        d_wrap = d_posterior + table.message_bits;
+        d_held = table.message_bits - spilled_words();
+        d_wrap = d_posterior + d_held;
         d_flags = reinterpret_cast<std::uint32_t*>(d_wrap + 364);
         d_shared_parity = reinterpret_cast<std::uint16_t*>(d_flags + 4);
-        d_state = a.state + std::size_t(blockIdx.x) * layer_words() * table.q;
+        d_state = a.state +
+                  std::size_t(blockIdx.x) * (layer_words() * table.q + spilled_words());
+        d_spilled = reinterpret_cast<half2*>(d_state + layer_words() * table.q);
     }
 
     __device__ void run()
@@ -262,7 +278,7 @@ private:
             four.y = bits(__hsub2(unpack_high(low), bias));
             four.z = bits(__hsub2(unpack_low(high), bias));
             four.w = bits(__hsub2(unpack_high(high), bias));
-            reinterpret_cast<uint4*>(d_posterior)[i] = four;
+            *reinterpret_cast<uint4*>(message_posterior(4 * i)) = four;
         }
         for (unsigned c = d_j; c < q * threads; c += threads) {
             const std::uint32_t x = (a[K + c] | b[K + c] << 8) ^ 0x8080u;
@@ -313,8 +329,17 @@ private:
     {
         std::uint32_t x = 4 * d_j - (entry & 2047u);
         x = min(x + 4 * threads, x); // below 0 it wraps around to a large number
-        return reinterpret_cast<half2*>(reinterpret_cast<char*>(d_posterior) + x +
-                                        (entry >> 11));
+        const auto group = entry >> 11;
+        if (Layout == layout::spilled && group >= 4 * d_held) {
+            return reinterpret_cast<half2*>(reinterpret_cast<char*>(d_spilled) + x +
+                                            (group - 4 * d_held));
+        }
+        return reinterpret_cast<half2*>(reinterpret_cast<char*>(d_posterior) + x + group);
+    }
+    __device__ half2* message_posterior(std::uint32_t bit) const
+    {
+        return Layout == layout::spilled && bit >= d_held ? d_spilled + (bit - d_held)
+                                                          : d_posterior + bit;
     }
 
     __device__ half2 outgoing(half2 least) const
@@ -570,7 +595,7 @@ private:
         if (d_j < warps * 32) {
             for (unsigned w = d_j / 32; w < all; w += warps) {
                 const unsigned bit = w * 32 + d_j % 32;
-                const bool one = bit < K && bits(d_posterior[bit]) >> sign & 1;
+                const bool one = bit < K && bits(*message_posterior(bit)) >> sign & 1;
                 const auto word = __brev(__ballot_sync(~0u, one));
                 if (d_j % 32 == 0) {
                     out[w] = __byte_perm(word, 0, 0x0123);
@@ -592,7 +617,9 @@ private:
     const layer_table& d_table;
     const kernel_arguments& d_args;
     const unsigned d_j;
+    std::uint32_t d_held; // message posteriors in shared memory
     half2* d_posterior;
+    half2* d_spilled;       // the others
     half2* d_wrap;          // posterior of the last layer's parity bit of thread j − 1
     std::uint32_t* d_flags; // the pair at hand; violated checks of both codewords
     std::uint16_t* d_shared_parity;
@@ -600,34 +627,43 @@ private:
     ldpc_frame d_frame[2];
 };
 
-template <unsigned MessageEdges, bool SharedParity, bool Irregular>
+template <unsigned MessageEdges, layout Layout, bool Irregular>
 __global__ void __launch_bounds__(threads, MessageEdges <= 5 ? 2 : 1)
     decode_dvbs2(const __grid_constant__ layer_table table,
                  const __grid_constant__ kernel_arguments arguments)
 {
-    decoder<MessageEdges, SharedParity, Irregular>(table, arguments).run();
+    decoder<MessageEdges, Layout, Irregular>(table, arguments).run();
 }
 
 // A code's entry into the kernels above.
 struct variant {
     void (*kernel)(layer_table, kernel_arguments);
-    unsigned layer_words;
+    std::size_t state_words; // of a block
     std::size_t shared_bytes;
 };
+
+template <unsigned MessageEdges, layout Layout, bool Irregular>
+variant variant_of(unsigned message_bits, unsigned q)
+{
+    using d = decoder<MessageEdges, Layout, Irregular>;
+    return { decode_dvbs2<MessageEdges, Layout, Irregular>,
+             std::size_t(d::layer_words()) * q + d::spilled_words(),
+             d::shared_bytes(message_bits, q) };
+}
 
 template <unsigned MessageEdges, bool Irregular>
 variant variant_for(unsigned message_bits, unsigned q, std::size_t shared_limit)
 {
-    using in_shared = decoder<MessageEdges, true, Irregular>;
-    using in_global = decoder<MessageEdges, false, Irregular>;
-    if (in_shared::shared_bytes(message_bits, q) <= shared_limit) {
-        return { decode_dvbs2<MessageEdges, true, Irregular>,
-                 in_shared::layer_words(),
-                 in_shared::shared_bytes(message_bits, q) };
+    auto v = variant_of<MessageEdges, layout::all, Irregular>(message_bits, q);
+    if (v.shared_bytes > shared_limit) {
+        v = variant_of<MessageEdges, layout::posteriors, Irregular>(message_bits, q);
     }
-    return { decode_dvbs2<MessageEdges, false, Irregular>,
-             in_global::layer_words(),
-             in_global::shared_bytes(message_bits, q) };
+    if constexpr (MessageEdges == 28) { // 9/10
+        if (v.shared_bytes > shared_limit) {
+            v = variant_of<MessageEdges, layout::spilled, Irregular>(message_bits, q);
+        }
+    }
+    return v;
 }
 
 variant choose(unsigned edges, bool irregular, unsigned K, unsigned q, std::size_t limit)
@@ -718,7 +754,7 @@ public:
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        return 256 + std::size_t(grid(codewords)) * d_variant.layer_words * d_table.q * 4;
+        return 256 + std::size_t(grid(codewords)) * d_variant.state_words * 4;
     }
 
     void launch(const device_frames& frames,

@@ -156,6 +156,125 @@ enum class ldpc_schedule {
 //! \throws std::invalid_argument
 GPUFEC_API ldpc_schedule ldpc_schedule_from_string(const std::string& name);
 
+//! How channel values are given; positive means bit 0 in both.
+enum class llr_format {
+    int8,   //!< one signed byte; llr_scale of its steps make a nat
+    float32 //!< one float, in nats
+};
+
+//! \throws std::invalid_argument
+GPUFEC_API llr_format llr_format_from_string(const std::string& name);
+
+//! What an ldpc_decoder decodes, and how.
+struct ldpc_options {
+    std::vector<ldpc_code> codes; //!< at least one; frames name them by index
+    llr_format format = llr_format::int8;
+    float llr_scale = 2.0f; //!< int8 steps a nat, int8 input only
+    ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
+    ldpc_precision precision = ldpc_precision::int8;
+    ldpc_schedule schedule = ldpc_schedule::layered;
+    unsigned max_iterations = 25; //!< 1 to 1000
+    bool early_stop = true;       //!< stop once every check is satisfied
+    bool codeword = false;     //!< give all n bits of a codeword, not its k message bits
+    double offset = -1;        //!< nats; negative: the code's own
+    double normalization = -1; //!< factor; negative: the code's own
+    unsigned batch = 0;        //!< codewords a slot; 0: chosen from the device
+    unsigned slots = 3;
+    double max_latency_ms = 50;
+    backend where = backend::automatic;
+    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
+    unsigned threads = 1;             //!< of the CPU backend
+};
+
+/*!
+ * \brief Decodes a stream of frames, each one codeword of one of several codes.
+ *
+ * Push channel values, pull decoded bits; what a flowgraph's block does, without a
+ * flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
+ * the order they came.
+ */
+class GPUFEC_API ldpc_decoder
+{
+public:
+    enum class level { info, warning, error };
+
+    struct hooks {
+        //! Something may have become ready to pull, or due; called from any thread.
+        std::function<void()> wake = [] {};
+        std::function<void(level, const std::string&)> log = [](level,
+                                                                const std::string&) {};
+    };
+
+    //! What became of a frame.
+    struct report {
+        std::uint64_t frame = 0;  //!< counted from the stream's beginning
+        unsigned code = 0;        //!< its index
+        unsigned iterations = 0;  //!< that were made
+        unsigned unsatisfied = 0; //!< checks that its decisions violate; 0: a codeword
+    };
+
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    explicit ldpc_decoder(const ldpc_options& options);
+    ldpc_decoder(const ldpc_options& options, hooks h);
+    ~ldpc_decoder();
+
+    //! The code of the frames that begin from now on. \throws std::out_of_range
+    void select(unsigned code);
+    //! The code of the frame that is being pushed, or of the next.
+    unsigned selected() const;
+    //! Channel values that the frame being pushed still lacks; 0 between frames.
+    std::size_t missing() const;
+    //! Forgets the values of a frame that is not complete.
+    void drop_incomplete();
+
+    //! Takes up to \p count channel values of frames of the selected code, and says how
+    //! many it took.
+    std::size_t push(const void* values, std::size_t count);
+
+    //! Nothing more will be pushed: decodes what is complete.
+    void finish();
+
+    //! Writes up to \p bytes bytes of decoded bits of one frame, MSB first, padded to a
+    //! byte, and says how many.
+    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
+
+    //! Writes up to \p bits decoded bits of one frame, one a byte, and says how many.
+    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
+
+    //! The report on the frame that the last pull began, once; false if it began none.
+    bool take_report(report& r);
+
+    //! Whether a pull would give something at once.
+    bool ready();
+    //! Whether a partial batch has waited for max_latency_ms; push(nullptr, 0) sends it.
+    bool due() const;
+    //! Whether every slot is in flight, so that a push would take nothing.
+    bool full() const;
+    //! Whether all that was pushed has been pulled, after finish().
+    bool done() const;
+    //! Sleeps until ready() or for \p limit.
+    bool wait(std::chrono::milliseconds limit);
+
+    //! Forgets the stream: as if newly made.
+    void reset();
+
+    void set_llr_scale(float scale);
+    void set_max_latency_ms(double milliseconds);
+
+    const ldpc_code& code(unsigned index) const;
+    //! Decoded bits of a frame of a code: k, or n.
+    std::size_t output_bits(unsigned code) const;
+    //! Codewords a slot.
+    std::size_t batch() const;
+    //! "cuda" or "cpu", and the device: what decodes now.
+    std::string active_backend() const;
+    std::string active_device() const;
+
+private:
+    class impl;
+    std::unique_ptr<impl> d_impl;
+};
+
 } // namespace gpufec
 } // namespace gr
 
