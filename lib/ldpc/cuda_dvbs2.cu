@@ -37,16 +37,16 @@ constexpr std::uint32_t thousands = 0x64646464u; // 0x6400 | b is the half 1024 
 struct layer_table {
     std::uint32_t q;
     std::uint32_t message_bits;
-    std::uint32_t layer[max_layers];  // first entry | edges << 16 | deferred << 24
-    std::uint32_t entry[max_entries]; // byte offset of the group << 11 | 4 · shift
+    std::uint32_t layer[max_layers]; // first entry | edges << 16 | deferred << 24
+    std::uint32_t entry[max_entries]; // byte offset of the group << 14 | 1440 − 4 · shift
 };
 
 struct kernel_arguments {
     device_frames frames;
     stopping stop;
-    std::uint32_t* state;        // of all blocks
-    std::uint32_t* counter;      // of pairs taken
-    float offset, limit, factor; // factor 1: none
+    std::uint32_t* state;   // of all blocks
+    std::uint32_t* counter; // of pairs taken
+    float offset, limit, factor;
 };
 
 __device__ inline std::uint32_t bits(half2 x)
@@ -172,7 +172,7 @@ enum class layout {
     spilled     // not even all of them: those of the last groups are in device memory
 };
 
-template <unsigned MessageEdges, layout Layout, bool Irregular>
+template <unsigned MessageEdges, layout Layout, bool Irregular, bool Normalized>
 class decoder
 {
 public:
@@ -205,6 +205,10 @@ public:
     {
         extern __shared__ std::uint32_t shared[];
         d_posterior = reinterpret_cast<half2*>(shared);
+        d_origin = 4 * d_j;
+        if (Layout != layout::spilled) {
+            d_origin += std::uint32_t(__cvta_generic_to_shared(shared)) << 14;
+        }
         d_held = table.message_bits - spilled_words();
         d_wrap = d_posterior + d_held;
         d_flags = reinterpret_cast<std::uint32_t*>(d_wrap + 364);
@@ -283,7 +287,7 @@ private:
         for (unsigned c = d_j; c < q * threads; c += threads) {
             const std::uint32_t x = (a[K + c] | b[K + c] << 8) ^ 0x8080u;
             const unsigned j = c / q, i = c - j * q;
-            set_parity_bytes(i, j, x);
+            set_parity_bytes(parity_at(i, j), x);
             if (i == q - 1) {
                 d_wrap[j + 1] = unpack_parity(x);
             }
@@ -311,12 +315,12 @@ private:
             return __ldcg(parity_at(layer, j));
         }
     }
-    __device__ void set_parity_bytes(unsigned layer, unsigned j, std::uint32_t x)
+    __device__ static void set_parity_bytes(std::uint16_t* at, std::uint32_t x)
     {
         if constexpr (SharedParity) {
-            *parity_at(layer, j) = std::uint16_t(x);
+            *at = std::uint16_t(x);
         } else {
-            __stcg(parity_at(layer, j), std::uint16_t(x));
+            __stcg(at, std::uint16_t(x));
         }
     }
 
@@ -325,16 +329,31 @@ private:
         return d_state + std::size_t(layer) * layer_words();
     }
 
-    __device__ half2* posterior_at(std::uint32_t entry) const
+    // Where the posterior of an edge is: an address in shared memory, but where some are
+    // not there, bytes from the first.
+    __device__ std::uint32_t place_of(std::uint32_t entry) const
     {
-        std::uint32_t x = 4 * d_j - (entry & 2047u);
-        x = min(x + 4 * threads, x); // below 0 it wraps around to a large number
-        const auto group = entry >> 11;
-        if (Layout == layout::spilled && group >= 4 * d_held) {
-            return reinterpret_cast<half2*>(reinterpret_cast<char*>(d_spilled) + x +
-                                            (group - 4 * d_held));
+        const std::uint32_t moved = entry + d_origin;
+        const std::uint32_t x = moved & 0x3fffu;
+        return min(x, x - 4 * threads) + (moved >> 14); // below 0 wraps to a large number
+    }
+    __device__ half2 posterior(std::uint32_t place) const
+    {
+        if constexpr (Layout == layout::spilled) {
+            return *message_posterior(place / 4);
+        } else {
+            std::uint32_t x;
+            asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(place) : "memory");
+            return halves(x);
         }
-        return reinterpret_cast<half2*>(reinterpret_cast<char*>(d_posterior) + x + group);
+    }
+    __device__ void set_posterior(std::uint32_t place, half2 x) const
+    {
+        if constexpr (Layout == layout::spilled) {
+            *message_posterior(place / 4) = x;
+        } else {
+            asm volatile("st.shared.b32 [%0], %1;" ::"r"(place), "r"(bits(x)) : "memory");
+        }
     }
     __device__ half2* message_posterior(std::uint32_t bit) const
     {
@@ -346,7 +365,7 @@ private:
     {
         half2 x = __hmax2(__hsub2(least, both(d_args.offset)), both(0));
         x = __hmin2(x, both(d_args.limit));
-        if (d_args.factor != 1.0f) {
+        if (Normalized) {
             x = h2floor(__hfma2(x, both(d_args.factor), both(0.5f)));
         }
         return x;
@@ -356,7 +375,7 @@ private:
     struct chain {
         half2 posterior;   // of the parity bit before
         half2 parity;      // B of the parity bit before
-        unsigned layer, j; // where that B is kept
+        std::uint16_t* at; // where that B is kept; null: nowhere
     };
 
     template <bool First>
@@ -365,30 +384,62 @@ private:
         const auto q = d_table.q;
         chain c;
         c.posterior = d_wrap[d_j];
-        c.layer = q - 1;
-        c.j = d_j - 1;
-        c.parity = d_j == 0 ? both(0) : unpack_parity(parity_bytes(c.layer, c.j));
+        c.at = d_j == 0 ? nullptr : parity_at(q - 1, d_j - 1);
+        c.parity = d_j == 0 ? both(0) : unpack_parity(parity_bytes(q - 1, d_j - 1));
 
-        // Messages and B are fetched two layers ahead.
+        // Messages and B are fetched two layers ahead, and what does not depend on the
+        // layer before is computed one ahead, where there are registers for it.
         messages<words> now, next;
         std::uint32_t b_now, b_next;
         fetch<First>(0, now, b_now);
         fetch<First>(1, next, b_next);
+        prepared p;
+        prepare(0, now, p);
         for (unsigned i = 0; i < q; ++i) {
             messages<words> later = next;
             std::uint32_t b_later = b_next;
             if (i + 2 < q) {
                 fetch<First>(i + 2, later, b_later);
             }
-            do_layer(i, now, b_now, c);
+            if (!ahead && i > 0) {
+                prepare(i, now, p);
+            }
+            do_layer(i, p, b_now, c);
             now = next;
             b_now = b_next;
             next = later;
             b_next = b_later;
+            if (ahead && i + 1 < q) {
+                prepare(i + 1, now, p);
+            }
             __syncthreads();
         }
         d_wrap[d_j + 1] = c.posterior;
         __syncthreads();
+    }
+
+    static constexpr bool ahead = MessageEdges <= 12;
+
+    // Of a layer to come: where posteriors are, and the old messages.
+    struct prepared {
+        std::uint32_t head;
+        std::uint32_t at[MessageEdges];
+        half2 old[MessageEdges + 1];
+    };
+
+    __device__ void prepare(unsigned i, const messages<words>& old, prepared& p) const
+    {
+        p.head = d_table.layer[i];
+        const auto* const entry = d_table.entry + (p.head & 0xffffu);
+        const auto m = old.open();
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (!Irregular || e < (p.head >> 16 & 0xffu)) {
+                p.at[e] = place_of(entry[e]);
+            }
+            p.old[e] = old.at(e, m);
+        }
+        p.old[before] = old.at(before, m);
     }
 
     template <bool First>
@@ -403,28 +454,18 @@ private:
     }
 
     __device__ void
-    do_layer(unsigned i, const messages<words>& old, std::uint32_t b_bytes, chain& c)
+    do_layer(unsigned i, const prepared& p, std::uint32_t b_bytes, chain& c)
     {
-        const auto head = d_table.layer[i];
-        const auto* const entry = d_table.entry + (head & 0xffffu);
-        const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
-        const unsigned deferred = head >> 24;
-        const auto m = old.open();
-
-        half2* at[MessageEdges];
+        const unsigned degree = Irregular ? p.head >> 16 & 0xffu : MessageEdges;
+        const unsigned deferred = p.head >> 24;
         half2 t[edges];
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            if (!Irregular || e < degree) {
-                at[e] = posterior_at(entry[e]);
-                t[e] = __hsub2(*at[e], old.at(e, m));
-            } else {
-                t[e] = both(missing);
-            }
+            t[e] = !Irregular || e < degree ? __hsub2(posterior(p.at[e]), p.old[e])
+                                            : both(missing);
         }
         const half2 b = unpack_parity(b_bytes);
-        const half2 old_before = old.at(before, m);
-        t[before] = __hsub2(c.posterior, old_before);
+        t[before] = __hsub2(c.posterior, p.old[before]);
         t[own] = b;
 
         two_least even{ __habs2(t[0]), both(missing + 500) };
@@ -457,7 +498,7 @@ private:
 #pragma unroll
             for (unsigned e = 0; e < MessageEdges; ++e) {
                 if (!Irregular || e < degree) {
-                    *at[e] = __hadd2(t[e], renew(e));
+                    set_posterior(p.at[e], __hadd2(t[e], renew(e)));
                 }
             }
         } else {
@@ -466,39 +507,38 @@ private:
             for (unsigned e = 0; e < MessageEdges; ++e) {
                 r[e] = renew(e);
             }
-            write_shared_bits(degree, deferred, at, t, r, old, m);
+            write_shared_bits(degree, deferred, p, t, r);
         }
         const half2 r_before = renew(before), r_own = renew(own);
-        if (c.j < threads) {
-            c.parity = __hadd2(c.parity, __hsub2(r_before, old_before));
-            set_parity_bytes(c.layer, c.j, pack_parity(c.parity));
+        if (c.at) {
+            c.parity = __hadd2(c.parity, __hsub2(r_before, p.old[before]));
+            set_parity_bytes(c.at, pack_parity(c.parity));
         }
         fresh.store(layer_state(i));
-        c = { __hadd2(b, r_own), b, i, d_j };
+        c = { __hadd2(b, r_own), b, parity_at(i, d_j) };
     }
 
     // A layer in which bits take part more than once.
     __device__ void write_shared_bits(unsigned degree,
                                       unsigned deferred,
-                                      half2* const (&at)[MessageEdges],
+                                      const prepared& p,
                                       const half2 (&t)[edges],
-                                      const half2 (&r)[MessageEdges],
-                                      const messages<words>& old,
-                                      const typename messages<words>::magnitudes& m)
+                                      const half2 (&r)[MessageEdges]) const
     {
         const unsigned written = degree - deferred;
         __syncthreads(); // all have read
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (e < written) {
-                *at[e] = __hadd2(t[e], r[e]);
+                set_posterior(p.at[e], __hadd2(t[e], r[e]));
             }
         }
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (e >= written && e < degree) {
                 __syncthreads();
-                *at[e] = __hadd2(*at[e], __hsub2(r[e], old.at(e, m)));
+                set_posterior(p.at[e],
+                              __hadd2(posterior(p.at[e]), __hsub2(r[e], p.old[e])));
             }
         }
     }
@@ -513,7 +553,7 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
-                sum ^= bits(*posterior_at(entry[e]));
+                sum ^= bits(posterior(place_of(entry[e])));
             }
         }
         posterior_before = parity_posterior(i);
@@ -617,7 +657,8 @@ private:
     const layer_table& d_table;
     const kernel_arguments& d_args;
     const unsigned d_j;
-    std::uint32_t d_held; // message posteriors in shared memory
+    std::uint32_t d_origin; // added to an entry of the table, see place_of()
+    std::uint32_t d_held;   // message posteriors in shared memory
     half2* d_posterior;
     half2* d_spilled;       // the others
     half2* d_wrap;          // posterior of the last layer's parity bit of thread j − 1
@@ -627,17 +668,18 @@ private:
     ldpc_frame d_frame[2];
 };
 
-template <unsigned MessageEdges, layout Layout, bool Irregular>
+template <unsigned MessageEdges, layout Layout, bool Irregular, bool Normalized>
 __global__ void __launch_bounds__(threads, MessageEdges <= 5 ? 2 : 1)
     decode_dvbs2(const __grid_constant__ layer_table table,
                  const __grid_constant__ kernel_arguments arguments)
 {
-    decoder<MessageEdges, Layout, Irregular>(table, arguments).run();
+    decoder<MessageEdges, Layout, Irregular, Normalized>(table, arguments).run();
 }
 
 // A code's entry into the kernels above.
 struct variant {
-    void (*kernel)(layer_table, kernel_arguments);
+    void (*plain)(layer_table, kernel_arguments);
+    void (*normalized)(layer_table, kernel_arguments);
     std::size_t state_words; // of a block
     std::size_t shared_bytes;
 };
@@ -645,8 +687,9 @@ struct variant {
 template <unsigned MessageEdges, layout Layout, bool Irregular>
 variant variant_of(unsigned message_bits, unsigned q)
 {
-    using d = decoder<MessageEdges, Layout, Irregular>;
-    return { decode_dvbs2<MessageEdges, Layout, Irregular>,
+    using d = decoder<MessageEdges, Layout, Irregular, false>;
+    return { decode_dvbs2<MessageEdges, Layout, Irregular, false>,
+             decode_dvbs2<MessageEdges, Layout, Irregular, true>,
              std::size_t(d::layer_words()) * q + d::spilled_words(),
              d::shared_bytes(message_bits, q) };
 }
@@ -714,7 +757,7 @@ layer_table make_table(const ldpc_code& code, unsigned& largest, bool& irregular
         std::vector<unsigned> rounds(q, 0);
         for (const unsigned x : code.addresses()[g]) {
             layers[x % q].push_back(
-                { g * 4 * threads << 11 | 4 * (x / q), rounds[x % q]++ });
+                { g * 4 * threads << 14 | (4 * threads - 4 * (x / q)), rounds[x % q]++ });
         }
     }
     layer_table table{};
@@ -739,6 +782,11 @@ layer_table make_table(const ldpc_code& code, unsigned& largest, bool& irregular
         largest = std::max(largest, unsigned(edges.size()));
     }
     return table;
+}
+
+auto kernel_of(const variant& v, const message_rule& rule)
+{
+    return rule.sixteenths == 16 ? v.plain : v.normalized;
 }
 
 class dvbs2_kernel : public code_kernel
@@ -771,7 +819,9 @@ public:
                             d_rule.offset,
                             d_rule.message_limit,
                             d_rule.sixteenths / 16.0f };
-        d_variant.kernel<<<grid(frames.count), threads, d_variant.shared_bytes, stream>>>(
+        kernel_of(
+            d_variant,
+            d_rule)<<<grid(frames.count), threads, d_variant.shared_bytes, stream>>>(
             d_table, a);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
@@ -807,13 +857,13 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
     if (v.shared_bytes > p.sharedMemPerBlockOptin) {
         return nullptr;
     }
-    cuda::check(cudaFuncSetAttribute(v.kernel,
+    cuda::check(cudaFuncSetAttribute(kernel_of(v, rule),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      int(v.shared_bytes)),
                 "shared memory");
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &resident, v.kernel, threads, v.shared_bytes),
+                    &resident, kernel_of(v, rule), threads, v.shared_bytes),
                 "occupancy");
     if (resident == 0) {
         return nullptr;

@@ -146,8 +146,53 @@ private:
     {
         if (l.rounds > 0) {
             do_shared_layer(l, first);
-            return;
+        } else if (l.degree <= 8) {
+            do_short_checks<8>(l, first);
+        } else if (l.degree <= 16) {
+            do_short_checks<16>(l, first);
+        } else if (l.degree <= 32) {
+            do_short_checks<32>(l, first);
+        } else {
+            do_long_checks(l, first);
         }
+    }
+
+    // Everything of a check in registers, so that nothing waits for anything else.
+    template <unsigned Most>
+    __device__ void do_short_checks(const device_layer& l, bool first)
+    {
+        for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+            std::uint32_t edge[Most];
+            value t[Most];
+#pragma unroll
+            for (unsigned e = 0; e < Most; ++e) {
+                edge[e] = e < l.degree ? __ldg(d_code.edges + place(l, e, c)) : nothing;
+                t[e] = edge[e] != nothing && !first ? value(d_message[place(l, e, c)])
+                                                    : value(0);
+            }
+            heard<Values> h;
+#pragma unroll
+            for (unsigned e = 0; e < Most; ++e) {
+                if (edge[e] != nothing) {
+                    t[e] = Values::subtract(d_posterior[edge[e]], t[e]);
+                    h.take(t[e]);
+                }
+            }
+            const auto to_all = Values::outgoing(h.least, d_arithmetic);
+            const auto to_least = Values::outgoing(h.second, d_arithmetic);
+#pragma unroll
+            for (unsigned e = 0; e < Most; ++e) {
+                if (edge[e] != nothing) {
+                    const value r = h.answer(t[e], to_all, to_least);
+                    d_posterior[edge[e]] = Values::add(t[e], r);
+                    d_message[place(l, e, c)] = r;
+                }
+            }
+        }
+    }
+
+    __device__ void do_long_checks(const device_layer& l, bool first)
+    {
         for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
             const auto h = listen(l, c, first);
             const auto to_all = Values::outgoing(h.least, d_arithmetic);
