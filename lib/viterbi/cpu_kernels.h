@@ -17,6 +17,9 @@
 namespace gr {
 namespace gpufec {
 
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "words of bits are written as bytes");
+
 constexpr unsigned max_lanes = 32;
 
 //! What a lane-parallel decoder knows of a code.

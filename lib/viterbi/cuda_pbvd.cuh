@@ -66,11 +66,10 @@ struct stage_costs {
         base = 0;
 #pragma unroll
         for (unsigned r = 0; r < R; ++r) {
-            const auto biased = __byte_perm(words[r / 2], 0, r % 2 ? 0x4342 : 0x4140)
-                                << H;
-            const auto zero = both(128u << H);
-            base = add2(base, __vsub2(zero, min2(biased, zero)));
-            value[r] = __vsub2(biased, zero);
+            const auto v = prepared_value(words[r / 2], r);
+            base += __vmaxs2(__vsub2(0, v), 0) << H;
+            // Each half by itself: nothing of the lower one in the upper one.
+            value[r] = (v << H) & ~(((1u << H) - 1) << 16);
         }
     }
 

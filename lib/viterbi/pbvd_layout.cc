@@ -19,16 +19,12 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
 {
     constexpr unsigned most_a_chunk = 16, most_warps = 8;
     const unsigned per_word = 16 / history / 2; // butterflies a word of survivors
-    unsigned inverted = 0;
-    for (unsigned r = 0; r < code.outputs(); ++r) {
-        inverted = inverted << 1 | unsigned(code.inverted(r));
-    }
     std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
     for (unsigned j = 0; j < code.states() / 2; ++j) {
-        groups[{ code.output_word(2 * j, 0) ^ inverted,
-                 code.output_word(2 * j, 1) ^ inverted,
-                 code.output_word(2 * j + 1, 0) ^ inverted,
-                 code.output_word(2 * j + 1, 1) ^ inverted }]
+        groups[{ code.output_word(2 * j, 0),
+                 code.output_word(2 * j, 1),
+                 code.output_word(2 * j + 1, 0),
+                 code.output_word(2 * j + 1, 1) }]
             .push_back(j);
     }
     pbvd_layout l{};

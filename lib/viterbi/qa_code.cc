@@ -153,13 +153,13 @@ TEST(block_plan, defaults)
 {
     const conv_code half(7, { 0171, 0133 });
     auto plan = make_block_plan(half, termination::streaming, 0, 0, 0);
-    EXPECT_EQ(plan.decode_length, 512u);
-    EXPECT_EQ(plan.overlap, 48u);
+    EXPECT_EQ(plan.decode_length, 1024u);
+    EXPECT_EQ(plan.overlap, 64u);
     plan = make_block_plan(conv_code::preset("dvb_7_8"), termination::streaming, 0, 0, 0);
-    EXPECT_EQ(plan.overlap, 192u);
+    EXPECT_EQ(plan.overlap, 256u);
     EXPECT_EQ(plan.decode_length, 2048u);
     plan = make_block_plan(half, termination::terminated, 8192, 0, 0);
-    EXPECT_EQ(plan.blocks_per_frame, 16u);
+    EXPECT_EQ(plan.blocks_per_frame, 8u);
     plan = make_block_plan(half, termination::terminated, 1000, 0, 0);
     EXPECT_EQ(plan.blocks_per_frame, 1u);
     EXPECT_EQ(plan.window, 1006u);

@@ -204,6 +204,7 @@ TEST(viterbi_decoder, slow_stream_is_not_starved)
     h.wake = [&] { ++wakes; };
     auto o = options(code);
     o.max_latency_ms = 20;
+    o.decode_length = 512;
     viterbi_decoder decoder(o, h);
     const auto sent = qa::transmit(code, o.ends, 0, 600, 0, 7);
     ASSERT_EQ(decoder.push(sent.values.data(), sent.values.size()), sent.values.size());
@@ -250,6 +251,7 @@ TEST(viterbi_decoder, estimates_the_channel)
     const double truth = double(wrong) / coded.size();
     auto o = options(code);
     o.batch = 16;
+    o.decode_length = 512;
     viterbi_decoder decoder(o);
     double sum = 0;
     int batches = 0;
