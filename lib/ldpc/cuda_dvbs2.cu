@@ -17,7 +17,8 @@
  * and whether it has the least. */
 
 #include "cuda_kernels.h"
-#include <cuda_fp16.h>
+#include "cuda_pairs.cuh"
+#include "dvbs2_layers.h"
 #include <algorithm>
 
 namespace gr {
@@ -26,143 +27,12 @@ namespace ldpc_cuda {
 
 namespace {
 
-constexpr unsigned threads = 360;
-constexpr unsigned max_entries = 648;
-constexpr unsigned max_layers = 135;
-constexpr std::uint32_t signs = 0x80008000u;
-constexpr std::uint32_t marks = 0x20002000u;     // "has the least": 2^-7 as a half
-constexpr std::uint32_t thousands = 0x64646464u; // 0x6400 | b is the half 1024 + b
-
-// Edges of a layer to message bits, those that write before those that add.
-struct layer_table {
-    std::uint32_t q;
-    std::uint32_t message_bits;
-    std::uint32_t layer[max_layers]; // first entry | edges << 16 | deferred << 24
-    std::uint32_t entry[max_entries]; // byte offset of the group << 14 | 1440 − 4 · shift
-};
-
 struct kernel_arguments {
     device_frames frames;
     stopping stop;
     std::uint32_t* state;   // of all blocks
     std::uint32_t* counter; // of pairs taken
     float offset, limit, factor;
-};
-
-__device__ inline std::uint32_t bits(half2 x)
-{
-    return *reinterpret_cast<std::uint32_t*>(&x);
-}
-__device__ inline half2 halves(std::uint32_t x) { return *reinterpret_cast<half2*>(&x); }
-__device__ inline half2 both(float x) { return __float2half2_rn(x); }
-__device__ inline half2 exclusive_or(half2 a, std::uint32_t b)
-{
-    return halves(bits(a) ^ b);
-}
-
-// Two bytes as halves, and back; B is stored with 128 added.
-__device__ inline half2 unpack_low(std::uint32_t x)
-{
-    return halves(__byte_perm(x, thousands, 0x4140));
-}
-__device__ inline half2 unpack_high(std::uint32_t x)
-{
-    return halves(__byte_perm(x, thousands, 0x4342));
-}
-__device__ inline half2 unpack_parity(std::uint32_t x)
-{
-    return __hsub2(unpack_low(x), both(1152));
-}
-__device__ inline std::uint32_t pack_parity(half2 b)
-{
-    return __byte_perm(bits(__hadd2(b, both(1152))), 0, 0x4420);
-}
-
-// Where the sign of edge e is in its word; its mark is two places below.
-__device__ constexpr unsigned place(unsigned e) { return 4 * (e % 8 / 2) + e % 2; }
-
-// The messages of the edges of one check.
-template <unsigned Words>
-struct messages {
-    std::uint32_t word[Words];
-    std::uint32_t least; // bytes: least of both codewords, second of both
-
-    __device__ void clear()
-    {
-#pragma unroll
-        for (unsigned w = 0; w < Words; ++w) {
-            word[w] = 0;
-        }
-        least = 0;
-    }
-    __device__ void load(const std::uint32_t* from)
-    {
-        if constexpr (Words == 1) {
-            const auto v = __ldcg(reinterpret_cast<const uint2*>(from) + threadIdx.x);
-            word[0] = v.x;
-            least = v.y;
-        } else {
-#pragma unroll
-            for (unsigned w = 0; w < Words; ++w) {
-                word[w] = __ldcg(from + w * threads + threadIdx.x);
-            }
-            least = __ldcg(from + Words * threads + threadIdx.x);
-        }
-    }
-    __device__ void store(std::uint32_t* to) const
-    {
-        if constexpr (Words == 1) {
-            __stcg(reinterpret_cast<uint2*>(to) + threadIdx.x,
-                   make_uint2(word[0], least));
-        } else {
-#pragma unroll
-            for (unsigned w = 0; w < Words; ++w) {
-                __stcg(to + w * threads + threadIdx.x, word[w]);
-            }
-            __stcg(to + Words * threads + threadIdx.x, least);
-        }
-    }
-    __device__ void set_least(half2 first, half2 second)
-    {
-        least = __byte_perm(
-            bits(__hadd2(first, both(1024))), bits(__hadd2(second, both(1024))), 0x6420);
-    }
-    // What at() computes with.
-    struct magnitudes {
-        half2 least, step;
-    };
-    __device__ magnitudes open() const
-    {
-        const half2 first = __hsub2(unpack_low(least), both(1024));
-        const half2 second = __hsub2(unpack_high(least), both(1024));
-        return { first, __hmul2(__hsub2(second, first), both(128)) };
-    }
-    __device__ half2 at(unsigned e, const magnitudes& m) const
-    {
-        const std::uint32_t x = word[e / 8] << place(e);
-        return exclusive_or(__hfma2(halves(x & marks), m.step, m.least), x & signs);
-    }
-    __device__ void set(unsigned e, half2 message, half2 has_least)
-    {
-        const std::uint32_t both = (bits(message) & signs) | (bits(has_least) & ~signs);
-        word[e / 8] |= (both >> place(e)) & ((signs | marks) >> place(e));
-    }
-};
-
-// Keeps the least and the second of magnitudes.
-struct two_least {
-    half2 least, second;
-    __device__ void take(half2 t)
-    {
-        const half2 m = __habs2(t);
-        second = __hmin2(second, __hmax2(least, m));
-        least = __hmin2(least, m);
-    }
-    __device__ void merge(const two_least& o)
-    {
-        second = __hmin2(__hmin2(second, o.second), __hmax2(least, o.least));
-        least = __hmin2(least, o.least);
-    }
 };
 
 // What is in shared memory beside the message posteriors.
@@ -273,8 +143,10 @@ private:
         const auto K = d_table.message_bits, q = d_table.q;
         const auto* const a4 = reinterpret_cast<const std::uint32_t*>(a);
         const auto* const b4 = reinterpret_cast<const std::uint32_t*>(b);
+        // Unrolled, so that many loads are in flight.
+#pragma unroll 4
         for (unsigned i = d_j; i < K / 4; i += threads) {
-            const auto x = a4[i] ^ 0x80808080u, y = b4[i] ^ 0x80808080u;
+            const auto x = __ldg(a4 + i) ^ 0x80808080u, y = __ldg(b4 + i) ^ 0x80808080u;
             const auto low = __byte_perm(x, y, 0x5140), high = __byte_perm(x, y, 0x7362);
             const half2 bias = both(1152);
             uint4 four;
@@ -284,16 +156,30 @@ private:
             four.w = bits(__hsub2(unpack_high(high), bias));
             *reinterpret_cast<uint4*>(message_posterior(4 * i)) = four;
         }
-        for (unsigned c = d_j; c < q * threads; c += threads) {
-            const std::uint32_t x = (a[K + c] | b[K + c] << 8) ^ 0x8080u;
-            const unsigned j = c / q, i = c - j * q;
-            set_parity_bytes(parity_at(i, j), x);
-            if (i == q - 1) {
-                d_wrap[j + 1] = unpack_parity(x);
-            }
+#pragma unroll 4
+        for (unsigned c = 4 * d_j; c < q * threads; c += 4 * threads) {
+            const auto x = __ldg(a4 + (K + c) / 4) ^ 0x80808080u;
+            const auto y = __ldg(b4 + (K + c) / 4) ^ 0x80808080u;
+            load_parity(c, __byte_perm(x, y, 0x5140), __byte_perm(x, y, 0x7362));
         }
         if (d_j == 0) {
             d_wrap[0] = both(missing);
+        }
+    }
+
+    // Channel values of four parity bits from c on, both codewords' next to each other.
+    __device__ void load_parity(unsigned c, std::uint32_t two, std::uint32_t two_more)
+    {
+        const auto q = d_table.q;
+        unsigned j = c / q, i = c - j * q;
+        for (unsigned k = 0; k < 4; ++k) {
+            const auto x = (k < 2 ? two : two_more) >> 16 * (k % 2) & 0xffffu;
+            set_parity_bytes(parity_at(i, j), x);
+            if (++i == q) {
+                d_wrap[j + 1] = unpack_parity(x);
+                i = 0;
+                ++j;
+            }
         }
     }
 
@@ -543,21 +429,48 @@ private:
         }
     }
 
-    // Signs of the posteriors: what a check of layer i sums to.
-    __device__ std::uint32_t check_sum(unsigned i, half2& posterior_before) const
+    // Calls use() with the signs of what the checks of layers \p first to \p end sum to;
+    // fetches messages of several layers together.
+    template <class Use>
+    __device__ void
+    each_sum(unsigned first, unsigned end, half2& posterior_before, Use&& use) const
+    {
+        constexpr unsigned together = 6;
+        for (unsigned i = first; i < end; i += together) {
+            messages<words> m[together];
+            std::uint32_t b[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                const auto layer = min(i + k, end - 1);
+                m[k].load(layer_state(layer));
+                b[k] = parity_bytes(layer, d_j);
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (i + k < end) {
+                    auto sum = bits(posterior_before) ^ message_sum(i + k);
+                    posterior_before =
+                        __hadd2(unpack_parity(b[k]), m[k].at(own, m[k].open()));
+                    sum ^= bits(posterior_before);
+                    use(sum & signs);
+                }
+            }
+        }
+    }
+
+    __device__ std::uint32_t message_sum(unsigned i) const
     {
         const auto head = d_table.layer[i];
         const auto* const entry = d_table.entry + (head & 0xffffu);
         const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
-        std::uint32_t sum = bits(posterior_before);
+        std::uint32_t sum = 0;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
                 sum ^= bits(posterior(place_of(entry[e])));
             }
         }
-        posterior_before = parity_posterior(i);
-        return (sum ^ bits(posterior_before)) & signs;
+        return sum;
     }
 
     __device__ half2 parity_posterior(unsigned i) const
@@ -573,12 +486,11 @@ private:
         const auto q = d_table.q;
         half2 before = d_wrap[d_j];
         std::uint32_t open = live;
-        for (unsigned i = 0, end = 1; i < q; end = min(end + 9, q)) {
+        // The first layer alone says no where there is still much to correct.
+        for (unsigned first = 0, end = 1; first < q;
+             first = end, end = min(end + 12, q)) {
             std::uint32_t sum = 0;
-#pragma unroll 3
-            for (; i < end; ++i) {
-                sum |= check_sum(i, before);
-            }
+            each_sum(first, end, before, [&sum](std::uint32_t s) { sum |= s; });
             open &= ~(__syncthreads_or(sum & 0x8000u) ? 1u : 0u);
             open &= ~(__syncthreads_or(sum & 0x80000000u) ? 2u : 0u);
             if (!open) {
@@ -613,11 +525,10 @@ private:
     {
         half2 before = d_wrap[d_j];
         std::uint32_t low = 0, high = 0;
-        for (unsigned i = 0; i < d_table.q; ++i) {
-            const auto sum = check_sum(i, before);
+        each_sum(0, d_table.q, before, [&](std::uint32_t sum) {
             low += sum >> 15 & 1;
             high += sum >> 31;
-        }
+        });
         atomicAdd(d_flags + 1, low);
         atomicAdd(d_flags + 2, high);
         __syncthreads();
@@ -744,46 +655,6 @@ variant choose(unsigned edges, bool irregular, unsigned K, unsigned q, std::size
     }
 }
 
-// The edges of each layer, those that write first, then the deferred ones by rounds.
-layer_table make_table(const ldpc_code& code, unsigned& largest, bool& irregular)
-{
-    struct edge {
-        std::uint32_t entry;
-        unsigned round;
-    };
-    const auto q = code.q();
-    std::vector<std::vector<edge>> layers(q);
-    for (std::uint32_t g = 0; g < code.addresses().size(); ++g) {
-        std::vector<unsigned> rounds(q, 0);
-        for (const unsigned x : code.addresses()[g]) {
-            layers[x % q].push_back(
-                { g * 4 * threads << 14 | (4 * threads - 4 * (x / q)), rounds[x % q]++ });
-        }
-    }
-    layer_table table{};
-    table.q = q;
-    table.message_bits = code.k();
-    unsigned next = 0;
-    largest = 0;
-    irregular = false;
-    for (unsigned i = 0; i < q; ++i) {
-        auto& edges = layers[i];
-        std::stable_sort(edges.begin(), edges.end(), [](const edge& a, const edge& b) {
-            return a.round < b.round;
-        });
-        unsigned deferred = 0;
-        table.layer[i] = next;
-        for (const auto& e : edges) {
-            table.entry[next++] = e.entry;
-            deferred += e.round > 0;
-        }
-        table.layer[i] |= unsigned(edges.size()) << 16 | deferred << 24;
-        irregular |= i > 0 && edges.size() != layers[0].size();
-        largest = std::max(largest, unsigned(edges.size()));
-    }
-    return table;
-}
-
 auto kernel_of(const variant& v, const message_rule& rule)
 {
     return rule.sixteenths == 16 ? v.plain : v.normalized;
@@ -850,10 +721,12 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
     }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    unsigned edges;
-    bool irregular;
-    const auto table = make_table(code, edges, irregular);
-    const auto v = choose(edges, irregular, code.k(), code.q(), p.sharedMemPerBlockOptin);
+    const auto layers = make_dvbs2_layers(code);
+    const auto v = choose(layers.largest_degree,
+                          layers.irregular,
+                          code.k(),
+                          code.q(),
+                          p.sharedMemPerBlockOptin);
     if (v.shared_bytes > p.sharedMemPerBlockOptin) {
         return nullptr;
     }
@@ -869,7 +742,7 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
         return nullptr;
     }
     return std::make_unique<dvbs2_kernel>(
-        table, rule, v, resident * p.multiProcessorCount);
+        layers.table, rule, v, resident * p.multiProcessorCount);
 }
 
 } // namespace ldpc_cuda
