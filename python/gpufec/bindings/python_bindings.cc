@@ -11,7 +11,9 @@
 namespace py = pybind11;
 
 void bind_conv_encoder(py::module& m);
+void bind_gpu_ldpc_dvbs2(py::module& m);
 void bind_gpu_viterbi_pbvd(py::module& m);
+void bind_ldpc_encoder(py::module& m);
 void bind_viterbi(py::module& m);
 
 PYBIND11_MODULE(gpufec_python, m)
@@ -20,6 +22,8 @@ PYBIND11_MODULE(gpufec_python, m)
     py::module::import("gnuradio.gr");
 
     bind_conv_encoder(m);
+    bind_gpu_ldpc_dvbs2(m);
     bind_gpu_viterbi_pbvd(m);
+    bind_ldpc_encoder(m);
     bind_viterbi(m);
 }

@@ -1,0 +1,98 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Measures the LDPC decoder of the CPU on one thread, every code of DVB-S2, all lanes
+ * busy: channel values in memory to decided bits in memory. One JSON object a line. */
+
+#include "ldpc/job.h"
+#include "pipeline/host_memory.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+using namespace gr::gpufec;
+
+namespace {
+
+// Seconds of the fastest and of the median of some batches.
+struct timing {
+    double fastest, median;
+};
+
+timing measure(const ldpc_setup& setup, std::size_t frames, unsigned batches)
+{
+    const auto& code = setup.codes[0];
+    auto decoder = make_cpu_ldpc(setup, frames, 1);
+    const auto limits = decoder->limits();
+    host_memory input(limits.input_bytes), output(limits.output_bytes),
+        status(limits.status_bytes);
+    std::mt19937 random(1);
+    auto* const table = reinterpret_cast<ldpc_frame*>(input.data());
+    ldpc_job job;
+    job.codewords = std::uint32_t(frames);
+    job.runs = { { 0, 0, std::uint32_t(frames) } };
+    job.input_bytes = ldpc_job::values_offset(frames);
+    for (std::uint32_t f = 0; f < frames; ++f) {
+        table[f] = { std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), f };
+        for (unsigned i = 0; i < code.n(); ++i) {
+            // The work does not depend on the values: no codeword stops early.
+            input.data()[job.input_bytes + i] = std::byte(random() % 41 - 20);
+        }
+        job.input_bytes += setup.frame_input_bytes(code);
+        job.output_bytes += setup.frame_output_bytes(code);
+    }
+    std::vector<double> seconds;
+    for (unsigned i = 0; i <= batches; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        decoder->submit(0, job, { input.data(), output.data(), status.data() });
+        while (!decoder->finished(0)) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        const std::chrono::duration<double> time =
+            std::chrono::steady_clock::now() - begin;
+        if (i > 0) { // the first touches the memory
+            seconds.push_back(time.count());
+        }
+    }
+    std::sort(seconds.begin(), seconds.end());
+    return { seconds.front(), seconds[seconds.size() / 2] };
+}
+
+} // namespace
+
+// ldpc_cpu [ITERATIONS [BATCHES]]
+int main(int argc, char** argv)
+{
+    const unsigned iterations = argc > 1 ? std::atoi(argv[1]) : 10;
+    const unsigned batches = argc > 2 ? std::atoi(argv[2]) : 15;
+    for (const char* size : { "normal", "short" }) {
+        for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
+            ldpc_setup setup;
+            setup.codes = { ldpc_code::dvbs2(size, rate) };
+            setup.max_iterations = iterations;
+            setup.early_stop = false;
+            const auto frames = cpu_ldpc_batch(setup, 1);
+            const auto t = measure(setup, frames, batches);
+            const auto& code = setup.codes[0];
+            const double edges = double(code.edges()) * iterations * frames / 1e9;
+            std::printf("{\"cpu\": \"%s\", \"instruction_set\": \"%s\", \"iterations\": "
+                        "%u, \"frames\": %zu, \"G_edge_iterations_per_s\": %.2f, "
+                        "\"fastest\": %.2f, \"information_Mb_per_s\": %.1f}\n",
+                        code.name().c_str(),
+                        cpu_ldpc_instruction_sets().front().c_str(),
+                        iterations,
+                        frames,
+                        edges / t.median,
+                        edges / t.fastest,
+                        code.k() * frames / t.median / 1e6);
+            std::fflush(stdout);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "ldpc_parameters.h"
+#include <stdexcept>
+
+namespace gr {
+namespace gpufec {
+
+ldpc_code ldpc_code_of(const std::string& standard,
+                       const std::string& frame_size,
+                       const std::string& rate,
+                       const std::string& code_file)
+{
+    if (!code_file.empty()) {
+        return ldpc_code::from_alist_file(code_file);
+    }
+    if (standard != "dvbs2") {
+        throw std::invalid_argument("standard is \"" + standard + "\": allowed is dvbs2");
+    }
+    return ldpc_code::dvbs2(frame_size, rate);
+}
+
+std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
+{
+    if (!pmt::is_pair(value) || !pmt::is_integer(pmt::car(value)) ||
+        !pmt::is_bool(pmt::cdr(value))) {
+        return {};
+    }
+    // EN 302 307-1 table 12: QPSK, 8PSK, 16APSK, 32APSK.
+    static const char* const rates[] = {
+        "1/4",  "1/3", "2/5",  "1/2", "3/5", "2/3", "3/4",  "4/5",  "5/6", "8/9",
+        "9/10", "3/5", "2/3",  "3/4", "5/6", "8/9", "9/10", "2/3",  "3/4", "4/5",
+        "5/6",  "8/9", "9/10", "3/4", "4/5", "5/6", "8/9",  "9/10",
+    };
+    constexpr long last = sizeof(rates) / sizeof(*rates);
+    const long modcod = pmt::to_long(pmt::car(value));
+    const bool is_short = pmt::to_bool(pmt::cdr(value));
+    const bool known = modcod >= 1 && modcod <= last &&
+                       !(is_short && std::string(rates[modcod - 1]) == "9/10");
+    if (!known) {
+        return frame_kind{ "", is_short ? 16200u : 64800u };
+    }
+    return frame_kind{ std::string(is_short ? "short " : "normal ") + rates[modcod - 1],
+                       0 };
+}
+
+std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
+{
+    if (pmt::is_symbol(value)) {
+        return frame_kind{ pmt::symbol_to_string(value), 0 };
+    }
+    if (!pmt::is_dict(value)) {
+        return {};
+    }
+    try {
+        const auto size = pmt::dict_ref(value, pmt::mp("frame_size"), pmt::PMT_NIL);
+        const auto rate = pmt::dict_ref(value, pmt::mp("rate"), pmt::PMT_NIL);
+        if (pmt::is_symbol(size) && pmt::is_symbol(rate)) {
+            return frame_kind{
+                pmt::symbol_to_string(size) + " " + pmt::symbol_to_string(rate), 0
+            };
+        }
+    } catch (const pmt::exception&) {
+        // A pair that is no dictionary.
+    }
+    return {};
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,208 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Reads a parity-check matrix in MacKay's alist format, and trusts nothing in it. */
+
+#include "code_tables.h"
+#include "refuse.h"
+#include <algorithm>
+#include <fstream>
+#include <istream>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+/* The format, line by line: N M; the largest bit and check degree; N bit degrees; M
+ * check degrees; N lists of checks; M lists of bits, from 1, which may be padded with
+ * zeros to the largest degree. Lists grow as they are read, so a size that lies costs no
+ * memory. */
+class alist_reader
+{
+public:
+    alist_reader(std::istream& text, const std::string& name) : d_text(text), d_name(name)
+    {
+    }
+
+    std::vector<unsigned> line(const std::string& what, std::size_t most)
+    {
+        std::string text;
+        do {
+            ++d_line;
+            if (!std::getline(d_text, text)) {
+                fail("the file ends where " + what + " should be");
+            }
+        } while (text.find_first_not_of(" \t\r") == std::string::npos);
+
+        std::istringstream numbers(text);
+        std::vector<unsigned> values;
+        for (std::string word; numbers >> word;) {
+            if (word.size() > 9 || word.find_first_not_of("0123456789") != word.npos) {
+                fail("\"" + word.substr(0, 20) + "\" is no number where " + what +
+                     " should be");
+            }
+            if (values.size() == most) {
+                fail("more than the " + std::to_string(most) + " numbers of " + what);
+            }
+            values.push_back(std::stoul(word));
+        }
+        return values;
+    }
+
+    //! Exactly \p count numbers, which may be spread over several lines.
+    std::vector<unsigned> numbers(const std::string& what, std::size_t count)
+    {
+        std::vector<unsigned> values;
+        while (values.size() < count) {
+            const auto more = line(what, count - values.size());
+            values.insert(values.end(), more.begin(), more.end());
+        }
+        return values;
+    }
+
+    //! A list of \p degree distinct entries in 1 … \p limit, as 0 … \p limit − 1.
+    std::vector<std::uint32_t>
+    list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)
+    {
+        // A list without entries may be an empty line.
+        const auto values = degree ? line(what, largest) : skip_empty(what, largest);
+        std::vector<std::uint32_t> entries;
+        for (const auto v : values) {
+            if (v > limit) {
+                fail(what + " has " + std::to_string(v) + ": allowed are 1 to " +
+                     std::to_string(limit));
+            }
+            if (v == 0) {
+                continue;
+            }
+            entries.push_back(v - 1);
+        }
+        if (entries.size() != degree) {
+            fail(what + " has " + std::to_string(entries.size()) +
+                 " entries, its degree is " + std::to_string(degree));
+        }
+        std::sort(entries.begin(), entries.end());
+        const auto twice = std::adjacent_find(entries.begin(), entries.end());
+        if (twice != entries.end()) {
+            fail(what + " has " + std::to_string(*twice + 1) + " twice");
+        }
+        return entries;
+    }
+
+    [[noreturn]] void fail(const std::string& reason) const
+    {
+        refuse_ldpc(
+            "code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
+    }
+
+private:
+    std::vector<unsigned> skip_empty(const std::string& what, unsigned largest)
+    {
+        const auto before = d_text.tellg();
+        std::string text;
+        if (std::getline(d_text, text) &&
+            text.find_first_not_of(" \t\r") == std::string::npos) {
+            ++d_line;
+            return {};
+        }
+        d_text.clear();
+        d_text.seekg(before);
+        return line(what, largest);
+    }
+
+    std::istream& d_text;
+    const std::string d_name;
+    unsigned d_line = 0;
+};
+
+std::size_t checked_sum(const alist_reader& reader,
+                        const std::string& what,
+                        const std::vector<unsigned>& degrees,
+                        unsigned largest)
+{
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < degrees.size(); ++i) {
+        if (degrees[i] > largest) {
+            reader.fail("the degree of " + what + " " + std::to_string(i + 1) + " is " +
+                        std::to_string(degrees[i]) + ", the largest should be " +
+                        std::to_string(largest));
+        }
+        sum += degrees[i];
+    }
+    if (sum == 0 || sum > ldpc_code::max_edges) {
+        reader.fail("the degrees of all " + what + "s sum to " + std::to_string(sum) +
+                    ": allowed are 1 to " + std::to_string(ldpc_code::max_edges));
+    }
+    return sum;
+}
+
+} // namespace
+
+ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
+{
+    alist_reader reader(text, name);
+    const auto size = reader.numbers("N and M", 2);
+    const unsigned n = size[0], m = size[1];
+    if (n < 2 || n > max_bits || m < 1 || m > max_bits) {
+        reader.fail("N is " + std::to_string(n) + " and M is " + std::to_string(m) +
+                    ": N of 2 to " + std::to_string(max_bits) + " and M of 1 to " +
+                    std::to_string(max_bits) + " are allowed");
+    }
+    const auto largest = reader.numbers("the largest degrees", 2);
+    if (largest[1] < 1 || largest[1] > max_check_degree || largest[0] < 1 ||
+        largest[0] > m) {
+        reader.fail("the largest degrees are " + std::to_string(largest[0]) + " and " +
+                    std::to_string(largest[1]) + ": of a bit 1 to M, of a check 1 to " +
+                    std::to_string(max_check_degree) + " are allowed");
+    }
+    const auto bit_degrees = reader.numbers("the bit degrees", n);
+    const auto bit_edges = checked_sum(reader, "bit", bit_degrees, largest[0]);
+    const auto check_degrees = reader.numbers("the check degrees", m);
+    const auto check_edges = checked_sum(reader, "check", check_degrees, largest[1]);
+    if (bit_edges != check_edges) {
+        reader.fail("the bit degrees sum to " + std::to_string(bit_edges) +
+                    ", the check degrees to " + std::to_string(check_edges));
+    }
+
+    // Bit lists in ascending order give each check its bits in ascending order.
+    std::vector<std::vector<std::uint32_t>> rows(m);
+    for (unsigned b = 0; b < n; ++b) {
+        const auto list =
+            reader.list("bit " + std::to_string(b + 1), bit_degrees[b], largest[0], m);
+        for (const auto c : list) {
+            rows[c].push_back(b);
+        }
+    }
+    auto t = std::make_shared<tables>();
+    t->name = name;
+    t->n = n;
+    t->checks = m;
+    t->begin.push_back(0);
+    for (unsigned c = 0; c < m; ++c) {
+        const auto what = "check " + std::to_string(c + 1);
+        if (reader.list(what, check_degrees[c], largest[1], n) != rows[c]) {
+            reader.fail(what + " has other bits than the bit lists give it");
+        }
+        t->bits.insert(t->bits.end(), rows[c].begin(), rows[c].end());
+        t->begin.push_back(t->bits.size());
+    }
+    t->complete();
+    return ldpc_code(std::move(t));
+}
+
+ldpc_code ldpc_code::from_alist_file(const std::string& path)
+{
+    std::ifstream file(path);
+    if (!file) {
+        refuse_ldpc("code_file", '"' + path + '"', "cannot be read");
+    }
+    return from_alist(file, path);
+}
+
+} // namespace gpufec
+} // namespace gr

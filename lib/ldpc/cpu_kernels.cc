@@ -1,0 +1,519 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Layered min-sum, one codeword a lane, as message_rule.h and layer_plan.h lay down.
+ *
+ * Plain loops over vectors of the compiler: no function of the standard library is
+ * called, so that nothing compiled here for one instruction set can be linked in place
+ * of a function that others use. */
+
+#include "cpu_kernels.h"
+
+#ifdef __AVX512BW__
+#include <immintrin.h>
+#endif
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_lanes {
+namespace GPUFEC_ISA {
+
+namespace {
+
+constexpr unsigned bytes_a_vector = GPUFEC_LANES * 2;
+
+template <class T, unsigned Lanes>
+struct vector_of {
+    typedef T type __attribute__((vector_size(sizeof(T) * Lanes), may_alias));
+};
+
+// 16-bit posteriors; messages of 8 or 16 bits.
+template <class Message>
+struct integer_arithmetic {
+    static constexpr unsigned lanes = GPUFEC_LANES;
+    using value = std::int16_t;
+    using message = Message;
+    using vec = typename vector_of<value, lanes>::type;
+    using stored = typename vector_of<message, lanes>::type;
+    using flags = vec;
+
+    explicit integer_arithmetic(const arithmetic& a)
+        : d_offset(all(a.offset)),
+          d_limit(all(a.message_limit)),
+          d_sixteenths(all(a.sixteenths)),
+          d_normalized(a.sixteenths != 16)
+    {
+    }
+
+    static vec all(int x) { return vec{} + value(x); }
+    static vec smaller(vec a, vec b) { return a < b ? a : b; }
+    static vec larger(vec a, vec b) { return a > b ? a : b; }
+    static vec magnitude(vec t) { return larger(t, -t); }
+    // All ones where the sign is set.
+    static vec sign(vec t) { return t >> 15; }
+    static flags negative(vec t) { return t >> 15; }
+    static vec with_sign(vec magnitude, vec sign) { return (magnitude ^ sign) - sign; }
+    static vec exclusive_or(vec a, vec b) { return a ^ b; }
+#ifdef __AVX512BW__
+    // What the compiler makes of __builtin_convertvector takes twice the time.
+    static vec widen(typename vector_of<std::int8_t, lanes>::type m)
+    {
+        return vec(_mm512_cvtepi8_epi16(__m256i(m)));
+    }
+    static stored narrow(vec m)
+    {
+        if constexpr (sizeof(Message) == 1) {
+            return stored(_mm512_maskz_cvtepi16_epi8(~0u, __m512i(m)));
+        } else {
+            return m;
+        }
+    }
+#else
+    static vec widen(typename vector_of<std::int8_t, lanes>::type m)
+    {
+        return __builtin_convertvector(m, vec);
+    }
+    static stored narrow(vec m) { return __builtin_convertvector(m, stored); }
+#endif
+    static vec widen(vec m) { return m; }
+
+    vec outgoing(vec least) const
+    {
+        const vec x = larger(smaller(least - d_offset, d_limit), vec{});
+        return d_normalized ? (x * d_sixteenths + value(8)) >> 4 : x;
+    }
+
+    static constexpr value largest = 32767;
+
+private:
+    const vec d_offset, d_limit, d_sixteenths;
+    const bool d_normalized;
+};
+
+struct float_arithmetic {
+    static constexpr unsigned lanes = GPUFEC_LANES / 2;
+    using value = float;
+    using message = float;
+    using vec = vector_of<float, lanes>::type;
+    using bits = vector_of<std::int32_t, lanes>::type;
+    using stored = vec;
+    using flags = bits;
+
+    explicit float_arithmetic(const arithmetic& a)
+        : d_offset(vec{} + a.offset),
+          d_limit(vec{} + a.message_limit),
+          d_normalization(vec{} + a.normalization)
+    {
+    }
+
+    static vec smaller(vec a, vec b) { return a < b ? a : b; }
+    static vec larger(vec a, vec b) { return a > b ? a : b; }
+    static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
+    static vec sign(vec t) { return vec(bits(t) & std::int32_t(0x80000000u)); }
+    static flags negative(vec t) { return bits(t) >> 31; }
+    static vec with_sign(vec magnitude, vec sign)
+    {
+        return vec(bits(magnitude) ^ bits(sign));
+    }
+    static vec exclusive_or(vec a, vec b) { return vec(bits(a) ^ bits(b)); }
+    static vec widen(stored m) { return m; }
+    static stored narrow(vec m) { return m; }
+
+    vec outgoing(vec least) const
+    {
+        return larger(smaller(least - d_offset, d_limit), vec{}) * d_normalization;
+    }
+
+    static constexpr value largest = 3.4e38f;
+
+private:
+    const vec d_offset, d_limit, d_normalization;
+};
+
+template <class Arithmetic>
+class layered
+{
+public:
+    using vec = typename Arithmetic::vec;
+    using value = typename Arithmetic::value;
+    using stored = typename Arithmetic::stored;
+    using flags = typename Arithmetic::flags;
+    static constexpr unsigned lanes = Arithmetic::lanes;
+
+    static std::size_t scratch_bytes(const code_view& c)
+    {
+        return std::size_t(c.places) * sizeof(vec) + message_bytes(c) +
+               std::size_t(c.n / 8 + 1) * lanes;
+    }
+
+    layered(const code_view& code, const arithmetic& a, frames& f, void* scratch)
+        : d_code(code),
+          d_arithmetic(a),
+          d_channel_limit(a.channel_limit),
+          d_frames(f),
+          d_posterior(static_cast<vec*>(scratch)),
+          d_message(reinterpret_cast<stored*>(d_posterior + code.places)),
+          d_bytes(reinterpret_cast<std::uint8_t*>(d_message) + message_bytes(code))
+    {
+    }
+
+    void decode()
+    {
+        load();
+        for (unsigned l = 0; l < d_frames.count; ++l) {
+            d_live[l] = true;
+        }
+        iterate<true>();
+        unsigned left = d_frames.count - finish(1);
+        for (unsigned i = 2; left > 0; ++i) {
+            iterate<false>();
+            left -= finish(i);
+        }
+    }
+
+private:
+    using input = typename Arithmetic::message;
+    typedef value lane_value __attribute__((may_alias));
+
+    static std::size_t message_bytes(const code_view& c)
+    {
+        return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
+    }
+
+    // Channel values, a codeword a lane; lanes without one take the first.
+    void load()
+    {
+        const input* from[lanes];
+        for (unsigned l = 0; l < lanes; ++l) {
+            from[l] =
+                static_cast<const input*>(d_frames.channel[l < d_frames.count ? l : 0]);
+        }
+        std::uint32_t i = 0;
+        if constexpr (sizeof(input) == 1) {
+            for (; i + 16 <= d_code.n; i += 16) {
+                load_16(from, i);
+            }
+        }
+        constexpr std::uint32_t tile = 64;
+        for (; i < d_code.n; i += tile) {
+            const auto end = i + tile < d_code.n ? i + tile : d_code.n;
+            for (unsigned l = 0; l < lanes; ++l) {
+                for (auto j = i; j < end; ++j) {
+                    reinterpret_cast<lane_value*>(d_posterior + j)[l] = from[l][j];
+                }
+            }
+        }
+        const vec limit = vec{} + value(d_channel_limit);
+        for (i = 0; i < d_code.n; ++i) {
+            // Adding 0 makes 0 of the float −0.
+            const vec x = d_posterior[i] + vec{};
+            d_posterior[i] = Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
+        }
+    }
+
+    // Sixteen bytes of each lane, turned over in four rounds of interleaving.
+    void load_16(const input* const* from, std::uint32_t i)
+    {
+        alignas(64) std::int8_t rows[16][lanes];
+        typedef std::int8_t bytes __attribute__((vector_size(16), may_alias));
+        static_assert(lanes % 16 == 0 || lanes == 8, "");
+        constexpr unsigned group = lanes < 16 ? lanes : 16;
+        for (unsigned first = 0; first < lanes; first += group) {
+            bytes a[16] = {}, b[16];
+            for (unsigned l = 0; l < group; ++l) {
+                __builtin_memcpy(&a[l], from[first + l] + i, 16);
+            }
+            for (unsigned round = 0; round < 4; ++round) {
+                for (unsigned l = 0; l < 8; ++l) {
+                    b[2 * l] = __builtin_shuffle(
+                        a[l],
+                        a[l + 8],
+                        bytes{ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 });
+                    b[2 * l + 1] = __builtin_shuffle(a[l],
+                                                     a[l + 8],
+                                                     bytes{ 8,
+                                                            24,
+                                                            9,
+                                                            25,
+                                                            10,
+                                                            26,
+                                                            11,
+                                                            27,
+                                                            12,
+                                                            28,
+                                                            13,
+                                                            29,
+                                                            14,
+                                                            30,
+                                                            15,
+                                                            31 });
+                }
+                for (unsigned l = 0; l < 16; ++l) {
+                    a[l] = b[l];
+                }
+            }
+            for (unsigned j = 0; j < 16; ++j) {
+                __builtin_memcpy(rows[j] + first, &a[j], group);
+            }
+        }
+        for (unsigned j = 0; j < 16; ++j) {
+            typename vector_of<std::int8_t, lanes>::type row;
+            __builtin_memcpy(&row, rows[j], sizeof(row));
+            d_posterior[i + j] = Arithmetic::widen(row);
+        }
+    }
+
+    // Before the first iteration all messages are 0, and not in memory.
+    template <bool First>
+    void iterate()
+    {
+        const layer* const end = d_code.layers + d_code.layer_count;
+        for (const layer* l = d_code.layers; l != end; ++l) {
+            for (auto i = l->first_copy; i < l->last_copy; ++i) {
+                d_posterior[d_code.copies[i].to] = d_posterior[d_code.copies[i].from];
+            }
+            if (l->first_added == l->last_added) {
+                checks<First, false>(*l);
+            } else {
+                checks<First, true>(*l);
+            }
+            for (auto i = l->first_added; i < l->last_added; ++i) {
+                d_posterior[d_code.added[i].to] += d_posterior[d_code.added[i].from];
+            }
+        }
+    }
+
+    template <bool First, bool Deferred>
+    void checks(const layer& l)
+    {
+        for (auto c = l.first; c < l.last; ++c) {
+            const check& k = d_code.checks[c];
+            switch (k.degree) {
+#define GPUFEC_DEGREE(D)                             \
+    case D: {                                        \
+        vec inputs[D];                               \
+        one_check<D, First, Deferred>(k, D, inputs); \
+        break;                                       \
+    }
+                GPUFEC_DEGREE(3)
+                GPUFEC_DEGREE(4)
+                GPUFEC_DEGREE(5)
+                GPUFEC_DEGREE(6)
+                GPUFEC_DEGREE(7)
+                GPUFEC_DEGREE(9)
+                GPUFEC_DEGREE(10)
+                GPUFEC_DEGREE(11)
+                GPUFEC_DEGREE(12)
+                GPUFEC_DEGREE(13)
+                GPUFEC_DEGREE(14)
+                GPUFEC_DEGREE(17)
+                GPUFEC_DEGREE(18)
+                GPUFEC_DEGREE(19)
+                GPUFEC_DEGREE(22)
+                GPUFEC_DEGREE(27)
+                GPUFEC_DEGREE(30)
+#undef GPUFEC_DEGREE
+            default:
+                vec inputs[max_degree];
+                one_check<0, First, Deferred>(k, k.degree, inputs);
+            }
+        }
+    }
+
+    // Calls action for each edge; a degree known when this is compiled is unrolled.
+    template <unsigned Degree, class Action>
+    static inline __attribute__((always_inline)) void each_edge(unsigned degree,
+                                                                Action&& action)
+    {
+        if constexpr (Degree == 0) {
+            for (unsigned e = 0; e < degree; ++e) {
+                action(e);
+            }
+        } else {
+#pragma GCC unroll 32
+            for (unsigned e = 0; e < Degree; ++e) {
+                action(e);
+            }
+        }
+    }
+
+    template <unsigned Degree, bool First, bool Deferred>
+    inline __attribute__((always_inline)) void
+    one_check(const check& k, unsigned degree, vec* inputs)
+    {
+        const std::uint32_t* const bits = d_code.bits + k.first_edge;
+        const edge* const edges = d_code.edge_list + k.first_edge;
+        stored* const messages = d_message + k.first_edge;
+        const auto old = [&](unsigned e) {
+            return First ? vec{} : Arithmetic::widen(messages[e]);
+        };
+        vec least = vec{} + Arithmetic::largest;
+        vec second = least;
+        vec signs{};
+        each_edge<Degree>(degree, [&](unsigned e) {
+            const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
+            const vec m = Arithmetic::magnitude(t);
+            inputs[e] = t;
+            signs = Arithmetic::exclusive_or(signs, t);
+            second = Arithmetic::smaller(second, Arithmetic::larger(least, m));
+            least = Arithmetic::smaller(least, m);
+        });
+        const vec sign = Arithmetic::sign(signs);
+        const vec most = Arithmetic::with_sign(d_arithmetic.outgoing(least), sign);
+        const vec to_least = Arithmetic::with_sign(d_arithmetic.outgoing(second), sign);
+        each_edge<Degree>(degree, [&](unsigned e) {
+            const vec t = inputs[e];
+            const vec m = Arithmetic::magnitude(t) == least ? to_least : most;
+            const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
+            const bool later = Deferred && e < 32 && k.deferred >> e & 1;
+            d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;
+            messages[e] = Arithmetic::narrow(r);
+        });
+    }
+
+    flags violated(const check& k) const
+    {
+        const std::uint32_t* const bits = d_code.bits + k.first_edge;
+        vec sum = d_posterior[bits[0]];
+        for (std::uint32_t e = 1; e < k.degree; ++e) {
+            sum = Arithmetic::exclusive_or(sum, d_posterior[bits[e]]);
+        }
+        return Arithmetic::negative(sum);
+    }
+
+    // Which lanes violate a check; all of those being decoded, or all there are.
+    flags violating() const
+    {
+        flags seen{};
+        constexpr std::uint32_t stride = 16;
+        for (std::uint32_t c = 0; c < d_code.check_count;) {
+            const auto end =
+                c + stride < d_code.check_count ? c + stride : d_code.check_count;
+            for (; c < end; ++c) {
+                seen |= violated(d_code.checks[c]);
+            }
+            if (!any_live_but(seen)) {
+                break;
+            }
+        }
+        return seen;
+    }
+
+    bool any_live_but(flags some) const
+    {
+        bool any = false;
+        for (unsigned l = 0; l < lanes; ++l) {
+            any |= d_live[l] && !some[l];
+        }
+        return any;
+    }
+
+    // How many checks each lane violates.
+    void count_violated()
+    {
+        for (std::uint32_t c = 0; c < d_code.check_count;) {
+            // As many as a flag of 16 bits can count.
+            const auto end =
+                c + 30000 < d_code.check_count ? c + 30000 : d_code.check_count;
+            flags count{};
+            for (; c < end; ++c) {
+                count -= violated(d_code.checks[c]);
+            }
+            for (unsigned l = 0; l < d_frames.count; ++l) {
+                d_frames.unsatisfied[l] += d_live[l] ? count[l] : 0;
+            }
+        }
+    }
+
+    // Writes out the codewords that end with this iteration, and counts them.
+    unsigned finish(unsigned iteration)
+    {
+        const bool last = iteration == d_frames.max_iterations;
+        if (!last && !d_frames.early_stop) {
+            return 0;
+        }
+        const flags open = last ? flags{} : violating();
+        if (!any_live_but(open)) {
+            return 0;
+        }
+        if (last) {
+            count_violated();
+        }
+        pack_decisions();
+        unsigned ended = 0;
+        for (unsigned l = 0; l < d_frames.count; ++l) {
+            if (d_live[l] && !open[l]) {
+                d_frames.iterations[l] = iteration;
+                write_decisions(l);
+                d_live[l] = false;
+                ++ended;
+            }
+        }
+        return ended;
+    }
+
+    void pack_decisions()
+    {
+        for (std::uint32_t first = 0; first < d_frames.out_bits; first += 8) {
+            flags bits{};
+            for (std::uint32_t i = first; i < first + 8; ++i) {
+                bits += bits;
+                if (i < d_frames.out_bits) {
+                    bits -= Arithmetic::negative(d_posterior[i]);
+                }
+            }
+            auto* const row = d_bytes + std::size_t(first / 8) * lanes;
+            for (unsigned l = 0; l < lanes; ++l) {
+                row[l] = bits[l];
+            }
+        }
+    }
+
+    void write_decisions(unsigned l) const
+    {
+        auto* const out = d_frames.decisions[l];
+        for (std::uint32_t byte = 0; byte * 8 < d_frames.out_bits; ++byte) {
+            out[byte] = d_bytes[std::size_t(byte) * lanes + l];
+        }
+    }
+
+    const code_view& d_code;
+    const Arithmetic d_arithmetic;
+    const float d_channel_limit;
+    frames& d_frames;
+    vec* const d_posterior;
+    stored* const d_message;
+    std::uint8_t* const d_bytes; // decisions: eight bits a byte, a row of lanes
+    bool d_live[lanes] = {};
+};
+
+template <class Arithmetic>
+void decode(const code_view& code, const arithmetic& a, frames& f, void* scratch)
+{
+    layered<Arithmetic>(code, a, f, scratch).decode();
+}
+
+template <class Arithmetic>
+constexpr kernel kernel_of()
+{
+    return { Arithmetic::lanes, layered<Arithmetic>::scratch_bytes, decode<Arithmetic> };
+}
+
+#define GPUFEC_STRING(x) #x
+#define GPUFEC_NAME(x) GPUFEC_STRING(x)
+
+} // namespace
+
+extern const kernels all = { GPUFEC_NAME(GPUFEC_ISA),
+                             kernel_of<integer_arithmetic<std::int8_t>>(),
+                             kernel_of<integer_arithmetic<std::int16_t>>(),
+                             kernel_of<float_arithmetic>() };
+
+} // namespace GPUFEC_ISA
+} // namespace ldpc_lanes
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,109 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The lane-parallel layered decoder of the CPU: its interface to the variants of one
+ * source that are compiled for different instruction sets. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CPU_KERNELS_H
+#define INCLUDED_GPUFEC_LDPC_CPU_KERNELS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_lanes {
+
+constexpr unsigned max_lanes = 32;
+constexpr unsigned max_degree = 4096;
+
+/*! \brief An edge of a check in its layer.
+ *
+ * Posteriors are followed by a copy of those that a layer shares, made before the layer,
+ * and by the differences that its deferred edges add after it. */
+struct edge {
+    std::uint32_t from; //!< where the posterior is read
+    std::uint32_t to;   //!< where posterior or difference is written
+};
+
+struct layer {
+    std::uint32_t first, last;             //!< checks
+    std::uint32_t first_copy, last_copy;   //!< in copies
+    std::uint32_t first_added, last_added; //!< in added
+};
+
+//! One of the layers' bits that are shared, or one that a difference is added to.
+struct transfer {
+    std::uint32_t from, to;
+};
+
+struct check {
+    std::uint32_t first_edge;
+    std::uint32_t degree;
+    std::uint32_t deferred; //!< mask of deferred edges, of which only the first 32 can be
+};
+
+struct code_view {
+    std::uint32_t n;
+    std::uint32_t places; //!< posteriors, copies and differences
+    std::uint32_t edges;
+    const layer* layers;
+    std::uint32_t layer_count;
+    const check* checks; //!< in the order of decoding
+    std::uint32_t check_count;
+    const std::uint32_t* bits; //!< of each edge
+    const edge* edge_list;     //!< looked at in layers that add differences
+    const transfer* copies;
+    const transfer* added;
+};
+
+struct arithmetic {
+    float offset;
+    float message_limit;
+    float channel_limit;
+    float normalization;
+    int sixteenths;
+};
+
+struct frames {
+    unsigned count;                     //!< up to lanes
+    const void* channel[max_lanes];     //!< n values: int8, int16 or float
+    std::uint8_t* decisions[max_lanes]; //!< out_bits, first bit most significant
+    std::uint32_t out_bits;
+    unsigned max_iterations;
+    bool early_stop;
+    std::uint16_t iterations[max_lanes];  //!< written
+    std::uint32_t unsatisfied[max_lanes]; //!< written, from 0
+};
+
+struct kernel {
+    unsigned lanes;
+    //! Bytes of scratch memory, aligned to 64.
+    std::size_t (*scratch_bytes)(const code_view&);
+    void (*decode)(const code_view&, const arithmetic&, frames&, void* scratch);
+};
+
+struct kernels {
+    const char* name; //!< the instruction set
+    kernel int8, int16, float32;
+};
+
+namespace baseline {
+extern const kernels all;
+}
+namespace avx2 {
+extern const kernels all;
+}
+namespace avx512 {
+extern const kernels all;
+}
+
+} // namespace ldpc_lanes
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_CPU_KERNELS_H */

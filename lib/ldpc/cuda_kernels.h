@@ -1,0 +1,79 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The kernels of the CUDA backend, as their launchers see them. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_KERNELS_H
+#define INCLUDED_GPUFEC_LDPC_CUDA_KERNELS_H
+
+#include "cuda/runtime.h"
+#include "job.h"
+#include "layer_plan.h"
+#include <cstdint>
+#include <memory>
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_cuda {
+
+//! The codewords of one run, in device memory.
+struct device_frames {
+    const ldpc_frame* table; //!< of the run
+    std::uint32_t count;
+    const std::uint8_t* input; //!< what the table counts from
+    std::uint8_t* output;
+    ldpc_status* status;
+};
+
+struct device_arithmetic {
+    float offset;
+    float message_limit;
+    float normalization;
+    int sixteenths;
+};
+
+struct stopping {
+    std::uint32_t max_iterations;
+    bool early_stop;
+    std::uint32_t out_bits;
+};
+
+inline device_arithmetic arithmetic_of(const message_rule& r)
+{
+    return { r.offset, r.message_limit, r.normalization, r.sixteenths };
+}
+
+//! A code's decoder on a device: tables there, and how to launch.
+class code_kernel
+{
+public:
+    virtual ~code_kernel() = default;
+    //! Bytes of scratch memory that a launch of up to \p codewords needs.
+    virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
+    virtual void launch(const device_frames& frames,
+                        const stopping& stop,
+                        void* scratch,
+                        cudaStream_t stream) const = 0;
+};
+
+//! The kernel for DVB-S2 codes in int8, or nullptr where code or device do not suit it.
+std::unique_ptr<code_kernel>
+make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device);
+
+//! Layered decoding of any code.
+std::unique_ptr<code_kernel>
+make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device);
+
+//! Flooding decoding of any code.
+std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
+                                                  const message_rule& rule);
+
+} // namespace ldpc_cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_KERNELS_H */

@@ -1,0 +1,489 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Layered min-sum for any code and precision: a block of threads decodes a codeword, a
+ * thread a check of the layer. Posteriors are in shared memory where they fit, messages
+ * in device memory. */
+
+#include "cuda_arithmetic.h"
+#include <algorithm>
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_cuda {
+
+namespace {
+
+constexpr unsigned threads = 384; // at least the 360 checks of a layer that has rounds
+constexpr std::uint32_t nothing = ~0u;
+constexpr unsigned round_shift = 24;
+constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
+
+struct device_layer {
+    std::uint32_t first_edge; // in the table
+    std::uint32_t checks;
+    std::uint32_t degree; // the largest
+    std::uint32_t rounds;
+};
+
+/* Edges of a layer, edge e of all its checks next to each other: bit and round, nothing
+ * where a check has fewer edges than others. Messages lie in the same order. */
+struct code_tables {
+    const std::uint32_t* edges;
+    const device_layer* layers;
+    std::uint32_t layer_count;
+    std::uint32_t edge_places;
+    std::uint32_t n;
+};
+
+struct scratch_view {
+    std::uint32_t* counter;
+    std::uint8_t* blocks;
+    std::size_t bytes_a_block;
+    bool posteriors_in_shared;
+};
+
+template <class Values>
+class decoder
+{
+public:
+    using value = typename Values::value;
+    using posterior = typename Values::posterior;
+    using message = typename Values::message;
+
+    __device__ decoder(const code_tables& code,
+                       const device_frames& frames,
+                       const device_arithmetic& arithmetic,
+                       const stopping& stop,
+                       const scratch_view& scratch)
+        : d_code(code), d_frames(frames), d_arithmetic(arithmetic), d_stop(stop)
+    {
+        extern __shared__ std::uint32_t shared[];
+        auto* const mine = scratch.blocks + blockIdx.x * scratch.bytes_a_block;
+        d_flags = shared;
+        d_message = reinterpret_cast<message*>(mine);
+        d_difference = reinterpret_cast<posterior*>(
+            mine + (std::size_t(code.edge_places) * sizeof(message) + 15) / 16 * 16);
+        d_posterior = scratch.posteriors_in_shared
+                          ? reinterpret_cast<posterior*>(shared + 4)
+                          : d_difference + threads * 32;
+    }
+
+    __device__ void run(std::uint32_t* counter)
+    {
+        for (;;) {
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                d_flags[0] = atomicAdd(counter, 1u);
+            }
+            __syncthreads();
+            const auto frame = d_flags[0];
+            if (frame >= d_frames.count) {
+                return;
+            }
+            decode(d_frames.table[frame]);
+        }
+    }
+
+private:
+    __device__ void decode(const ldpc_frame& frame)
+    {
+        const auto* const channel =
+            reinterpret_cast<const message*>(d_frames.input + frame.input);
+        for (std::uint32_t i = threadIdx.x; i < d_code.n; i += threads) {
+            d_posterior[i] = Values::add(channel[i], 0); // 0 for the float −0
+        }
+        __syncthreads();
+        std::uint32_t i = 1;
+        bool valid = false;
+        for (;; ++i) {
+            for (std::uint32_t l = 0; l < d_code.layer_count; ++l) {
+                do_layer(d_code.layers[l], i == 1);
+                __syncthreads();
+            }
+            if (i == d_stop.max_iterations ||
+                (d_stop.early_stop && (valid = satisfied()))) {
+                break;
+            }
+        }
+        const auto violated = valid ? 0 : count_violated();
+        if (threadIdx.x == 0) {
+            d_frames.status[frame.status] = { i, violated };
+        }
+        write_decisions(d_frames.output + frame.output);
+    }
+
+    __device__ std::uint32_t place(const device_layer& l, unsigned e, unsigned c) const
+    {
+        return l.first_edge + e * l.checks + c;
+    }
+
+    // Calls action(edge, place) for the edges of check c of a layer.
+    template <class Action>
+    __device__ void each_edge(const device_layer& l, unsigned c, Action&& action) const
+    {
+        for (unsigned e = 0; e < l.degree; ++e) {
+            const auto at = place(l, e, c);
+            const auto edge = d_code.edges[at];
+            if (edge == nothing) {
+                break;
+            }
+            action(edge, at);
+        }
+    }
+
+    __device__ value input(std::uint32_t edge, std::uint32_t at, bool first) const
+    {
+        const value p = d_posterior[edge & bit_mask];
+        return Values::subtract(p, first ? value(0) : value(d_message[at]));
+    }
+
+    __device__ void do_layer(const device_layer& l, bool first)
+    {
+        if (l.rounds > 0) {
+            do_shared_layer(l, first);
+        } else if (l.degree <= 8) {
+            do_short_checks<8>(l, first);
+        } else if (l.degree <= 16) {
+            do_short_checks<16>(l, first);
+        } else if (l.degree <= 32) {
+            do_short_checks<32>(l, first);
+        } else {
+            do_long_checks(l, first);
+        }
+    }
+
+    // Everything of a check in registers, so that nothing waits for anything else.
+    template <unsigned Most>
+    __device__ void do_short_checks(const device_layer& l, bool first)
+    {
+        for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+            std::uint32_t edge[Most];
+            value t[Most];
+#pragma unroll
+            for (unsigned e = 0; e < Most; ++e) {
+                edge[e] = e < l.degree ? __ldg(d_code.edges + place(l, e, c)) : nothing;
+                t[e] = edge[e] != nothing && !first ? value(d_message[place(l, e, c)])
+                                                    : value(0);
+            }
+            heard<Values> h;
+#pragma unroll
+            for (unsigned e = 0; e < Most; ++e) {
+                if (edge[e] != nothing) {
+                    t[e] = Values::subtract(d_posterior[edge[e]], t[e]);
+                    h.take(t[e]);
+                }
+            }
+            const auto to_all = Values::outgoing(h.least, d_arithmetic);
+            const auto to_least = Values::outgoing(h.second, d_arithmetic);
+#pragma unroll
+            for (unsigned e = 0; e < Most; ++e) {
+                if (edge[e] != nothing) {
+                    const value r = h.answer(t[e], to_all, to_least);
+                    d_posterior[edge[e]] = Values::add(t[e], r);
+                    d_message[place(l, e, c)] = r;
+                }
+            }
+        }
+    }
+
+    __device__ void do_long_checks(const device_layer& l, bool first)
+    {
+        for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+            const auto h = listen(l, c, first);
+            const auto to_all = Values::outgoing(h.least, d_arithmetic);
+            const auto to_least = Values::outgoing(h.second, d_arithmetic);
+            each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
+                const value t = input(edge, at, first);
+                const value r = h.answer(t, to_all, to_least);
+                d_posterior[edge & bit_mask] = Values::add(t, r);
+                d_message[at] = r;
+            });
+        }
+    }
+
+    __device__ heard<Values> listen(const device_layer& l, unsigned c, bool first) const
+    {
+        heard<Values> h;
+        each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
+            h.take(input(edge, at, first));
+        });
+        return h;
+    }
+
+    // A layer of at most one check a thread, in which bits take part more than once.
+    __device__ void do_shared_layer(const device_layer& l, bool first)
+    {
+        const unsigned c = threadIdx.x;
+        heard<Values> h;
+        value to_all = 0, to_least = 0;
+        if (c < l.checks) {
+            h = listen(l, c, first);
+            to_all = Values::outgoing(h.least, d_arithmetic);
+            to_least = Values::outgoing(h.second, d_arithmetic);
+            unsigned e = 0;
+            each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
+                if (edge >> round_shift) {
+                    const value t = input(edge, at, first);
+                    const value r = h.answer(t, to_all, to_least);
+                    const value old = first ? value(0) : value(d_message[at]);
+                    d_difference[e * threads + c] = Values::subtract(r, old);
+                    d_message[at] = r;
+                }
+                ++e;
+            });
+        }
+        __syncthreads();
+        if (c < l.checks) {
+            each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
+                if (edge >> round_shift == 0) {
+                    const value t = input(edge, at, first);
+                    const value r = h.answer(t, to_all, to_least);
+                    d_posterior[edge] = Values::add(t, r);
+                    d_message[at] = r;
+                }
+            });
+        }
+        for (unsigned round = 1; round <= l.rounds; ++round) {
+            __syncthreads();
+            if (c < l.checks) {
+                unsigned e = 0;
+                each_edge(l, c, [&](std::uint32_t edge, std::uint32_t) {
+                    if (edge >> round_shift == round) {
+                        auto& p = d_posterior[edge & bit_mask];
+                        p = Values::add(p, d_difference[e * threads + c]);
+                    }
+                    ++e;
+                });
+            }
+        }
+    }
+
+    __device__ bool violated(const device_layer& l, unsigned c) const
+    {
+        bool sum = false;
+        each_edge(l, c, [&](std::uint32_t edge, std::uint32_t) {
+            sum ^= d_posterior[edge & bit_mask] < 0;
+        });
+        return sum;
+    }
+
+    __device__ bool satisfied() const
+    {
+        for (std::uint32_t i = 0; i < d_code.layer_count; ++i) {
+            const auto& l = d_code.layers[i];
+            bool any = false;
+            for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+                any |= violated(l, c);
+            }
+            if (__syncthreads_or(any)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    __device__ std::uint32_t count_violated()
+    {
+        if (threadIdx.x == 0) {
+            d_flags[1] = 0;
+        }
+        __syncthreads();
+        std::uint32_t count = 0;
+        for (std::uint32_t i = 0; i < d_code.layer_count; ++i) {
+            const auto& l = d_code.layers[i];
+            for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+                count += violated(l, c);
+            }
+        }
+        atomicAdd(d_flags + 1, count);
+        __syncthreads();
+        return d_flags[1];
+    }
+
+    __device__ void write_decisions(std::uint8_t* out) const
+    {
+        for (std::uint32_t byte = threadIdx.x; byte * 8 < d_stop.out_bits;
+             byte += threads) {
+            unsigned bits = 0;
+            for (std::uint32_t i = byte * 8; i < byte * 8 + 8; ++i) {
+                bits = bits << 1 | (i < d_stop.out_bits && d_posterior[i] < 0);
+            }
+            out[byte] = std::uint8_t(bits);
+        }
+    }
+
+    const code_tables& d_code;
+    const device_frames& d_frames;
+    const device_arithmetic& d_arithmetic;
+    const stopping& d_stop;
+    std::uint32_t* d_flags; // the frame at hand; violated checks
+    message* d_message;
+    posterior* d_difference; // of deferred edges, by place in the check
+    posterior* d_posterior;
+};
+
+template <class Values>
+__global__ void __launch_bounds__(threads) decode_layered(code_tables code,
+                                                          device_frames frames,
+                                                          device_arithmetic arithmetic,
+                                                          stopping stop,
+                                                          scratch_view scratch)
+{
+    decoder<Values>(code, frames, arithmetic, stop, scratch).run(scratch.counter);
+}
+
+template <class T>
+cuda::buffer<T> to_device(const std::vector<T>& values)
+{
+    cuda::buffer<T> memory(values.size());
+    cuda::check(cudaMemcpy(memory.get(),
+                           values.data(),
+                           values.size() * sizeof(T),
+                           cudaMemcpyHostToDevice),
+                "copy of a code's tables");
+    return memory;
+}
+
+struct host_tables {
+    std::vector<std::uint32_t> edges;
+    std::vector<device_layer> layers;
+};
+
+host_tables make_tables(const ldpc_code& code)
+{
+    const auto plan = make_layer_plan(code);
+    host_tables t;
+    for (std::size_t l = 0; l < plan.layers(); ++l) {
+        const auto first = plan.layer_begin[l], last = plan.layer_begin[l + 1];
+        device_layer layer{
+            std::uint32_t(t.edges.size()), last - first, 0, plan.rounds[l]
+        };
+        for (auto i = first; i < last; ++i) {
+            layer.degree =
+                std::max(layer.degree, plan.edge_begin[i + 1] - plan.edge_begin[i]);
+        }
+        t.edges.resize(t.edges.size() + std::size_t(layer.degree) * layer.checks,
+                       nothing);
+        for (auto i = first; i < last; ++i) {
+            const auto begin = plan.edge_begin[i];
+            for (auto e = begin; e < plan.edge_begin[i + 1]; ++e) {
+                const auto& edge = plan.edges[e];
+                t.edges[layer.first_edge + (e - begin) * layer.checks + (i - first)] =
+                    edge.bit | std::uint32_t(edge.round) << round_shift;
+            }
+        }
+        t.layers.push_back(layer);
+    }
+    return t;
+}
+
+template <class Values>
+class layered_kernel : public code_kernel
+{
+public:
+    layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
+        : layered_kernel(make_tables(code), code, rule, device)
+    {
+    }
+
+    std::size_t scratch_bytes(std::size_t codewords) const override
+    {
+        return 256 + grid(codewords) * d_bytes_a_block;
+    }
+
+    void launch(const device_frames& frames,
+                const stopping& stop,
+                void* scratch,
+                cudaStream_t stream) const override
+    {
+        auto* const counter = static_cast<std::uint32_t*>(scratch);
+        cuda::check(cudaMemsetAsync(counter, 0, sizeof(*counter), stream), "memset");
+        const code_tables tables{
+            d_edges.get(), d_layers.get(), d_layer_count, d_places, d_n
+        };
+        const scratch_view view{ counter,
+                                 static_cast<std::uint8_t*>(scratch) + 256,
+                                 d_bytes_a_block,
+                                 d_in_shared };
+        decode_layered<Values><<<grid(frames.count), threads, d_shared_bytes, stream>>>(
+            tables, frames, d_arithmetic, stop, view);
+        cuda::check(cudaGetLastError(), "LDPC kernel");
+    }
+
+private:
+    using posterior = typename Values::posterior;
+    using message = typename Values::message;
+
+    layered_kernel(const host_tables& t,
+                   const ldpc_code& code,
+                   const message_rule& rule,
+                   int device)
+        : d_edges(to_device(t.edges)),
+          d_layers(to_device(t.layers)),
+          d_layer_count(std::uint32_t(t.layers.size())),
+          d_places(std::uint32_t(t.edges.size())),
+          d_n(code.n()),
+          d_arithmetic(arithmetic_of(rule))
+    {
+        cudaDeviceProp p;
+        cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
+        const std::size_t posteriors = std::size_t(d_n) * sizeof(posterior);
+        d_in_shared = posteriors + 16 <= p.sharedMemPerBlockOptin;
+        d_shared_bytes = 16 + (d_in_shared ? posteriors : 0);
+        // Messages, differences of up to 32 edges a check, posteriors.
+        d_bytes_a_block = (d_places * sizeof(message) + 15) / 16 * 16 +
+                          threads * 32 * sizeof(posterior) +
+                          (d_in_shared ? 0 : (posteriors + 15) / 16 * 16);
+        d_bytes_a_block = (d_bytes_a_block + 255) / 256 * 256;
+        if (d_in_shared) {
+            cuda::check(cudaFuncSetAttribute(decode_layered<Values>,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             int(p.sharedMemPerBlockOptin)),
+                        "shared memory");
+        }
+        int resident = 0;
+        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                        &resident, decode_layered<Values>, threads, d_shared_bytes),
+                    "occupancy");
+        d_blocks = std::max(1, resident) * p.multiProcessorCount;
+    }
+
+    std::size_t grid(std::size_t codewords) const
+    {
+        return std::min<std::size_t>(d_blocks, codewords);
+    }
+
+    const cuda::buffer<std::uint32_t> d_edges;
+    const cuda::buffer<device_layer> d_layers;
+    const std::uint32_t d_layer_count, d_places, d_n;
+    const device_arithmetic d_arithmetic;
+    bool d_in_shared;
+    std::size_t d_shared_bytes, d_bytes_a_block;
+    int d_blocks; // resident at once
+};
+
+} // namespace
+
+std::unique_ptr<code_kernel>
+make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
+{
+    switch (rule.precision) {
+    case ldpc_precision::int8:
+        return std::make_unique<layered_kernel<integer_values<std::int8_t>>>(
+            code, rule, device);
+    case ldpc_precision::int16:
+        return std::make_unique<layered_kernel<integer_values<std::int16_t>>>(
+            code, rule, device);
+    default:
+        return std::make_unique<layered_kernel<float_values>>(code, rule, device);
+    }
+}
+
+} // namespace ldpc_cuda
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,57 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "dvbs2_layers.h"
+#include <algorithm>
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_cuda {
+
+dvbs2_layers make_dvbs2_layers(const ldpc_code& code)
+{
+    struct edge {
+        std::uint32_t entry;
+        unsigned round;
+    };
+    constexpr std::uint32_t group_bytes = 4 * 360;
+    const auto q = code.q();
+    std::vector<std::vector<edge>> edges(q);
+    for (std::uint32_t g = 0; g < code.addresses().size(); ++g) {
+        std::vector<unsigned> rounds(q, 0);
+        for (const unsigned x : code.addresses()[g]) {
+            const auto shift = x / q;
+            edges[x % q].push_back(
+                { g * group_bytes << 14 | (group_bytes - 4 * shift), rounds[x % q]++ });
+        }
+    }
+    dvbs2_layers layers{};
+    auto& table = layers.table;
+    table.q = q;
+    table.message_bits = code.k();
+    unsigned next = 0;
+    for (unsigned i = 0; i < q; ++i) {
+        std::stable_sort(edges[i].begin(),
+                         edges[i].end(),
+                         [](const edge& a, const edge& b) { return a.round < b.round; });
+        const auto degree = unsigned(edges[i].size());
+        unsigned deferred = 0;
+        table.layer[i] = next | degree << 16;
+        for (const auto& e : edges[i]) {
+            table.entry[next++] = e.entry;
+            deferred += e.round > 0;
+        }
+        table.layer[i] |= deferred << 24;
+        layers.irregular |= degree != edges[0].size();
+        layers.largest_degree = std::max(layers.largest_degree, degree);
+    }
+    return layers;
+}
+
+} // namespace ldpc_cuda
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,40 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "frame_batch.h"
+#include <algorithm>
+#include <numeric>
+
+namespace gr {
+namespace gpufec {
+
+ldpc_job frame_batch::job(std::byte* input) const
+{
+    std::vector<std::uint32_t> by_code(d_frames.size());
+    std::iota(by_code.begin(), by_code.end(), 0u);
+    std::stable_sort(by_code.begin(), by_code.end(), [this](auto a, auto b) {
+        return d_frames[a].code < d_frames[b].code;
+    });
+
+    ldpc_job job;
+    job.codewords = d_frames.size();
+    job.input_bytes = d_input;
+    job.output_bytes = d_output;
+    auto* const table = reinterpret_cast<ldpc_frame*>(input);
+    for (std::uint32_t i = 0; i < by_code.size(); ++i) {
+        const auto& f = d_frames[by_code[i]];
+        if (job.runs.empty() || job.runs.back().code != f.code) {
+            job.runs.push_back({ f.code, i, 0 });
+        }
+        ++job.runs.back().count;
+        table[i] = { f.input, f.output, by_code[i] };
+    }
+    return job;
+}
+
+} // namespace gpufec
+} // namespace gr

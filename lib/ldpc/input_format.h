@@ -1,0 +1,52 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Turns channel values as a caller has them into the steps of a code's rule. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H
+#define INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H
+
+#include "message_rule.h"
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief The conversion for one code.
+ *
+ * Values are scaled, rounded to the nearest step (ties to even; not in float) and
+ * clamped. NaN becomes 0; −128 counts as −127.
+ */
+class input_format
+{
+public:
+    input_format(const message_rule& rule, llr_format format, float llr_scale);
+
+    //! Converts values first … first + count − 1 of \p from to \p to.
+    void
+    convert(const void* from, std::size_t first, std::size_t count, std::byte* to) const;
+
+private:
+    template <class Value>
+    void
+    convert_as(const void* from, std::size_t first, std::size_t count, Value* to) const;
+    float in_steps(float value) const;
+
+    llr_format d_format;
+    ldpc_precision d_precision;
+    float d_factor;
+    float d_limit;
+    std::array<float, 256> d_of_byte; // for each byte, its value in steps
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H */

@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* A code as the lane-parallel decoder of the CPU wants it. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_LANE_CODE_H
+#define INCLUDED_GPUFEC_LDPC_LANE_CODE_H
+
+#include "cpu_kernels.h"
+#include "layer_plan.h"
+#include "message_rule.h"
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+class lane_code
+{
+public:
+    lane_code(const ldpc_code& code, const layer_plan& plan);
+
+    lane_code(const lane_code&) = delete;
+    lane_code& operator=(const lane_code&) = delete;
+
+    const ldpc_lanes::code_view& view() const { return d_view; }
+
+private:
+    void add_layer(const layer_plan& plan, std::size_t l);
+
+    std::vector<ldpc_lanes::layer> d_layers;
+    std::vector<ldpc_lanes::check> d_checks;
+    std::vector<std::uint32_t> d_bits;
+    std::vector<ldpc_lanes::edge> d_edges;
+    std::vector<ldpc_lanes::transfer> d_copies;
+    std::vector<ldpc_lanes::transfer> d_added;
+    std::uint32_t d_places;               // posteriors, copies and differences
+    std::vector<std::uint32_t> d_copy_of; // of a bit in the layer at hand, or 0
+    ldpc_lanes::code_view d_view;
+};
+
+//! What this processor can run, best first.
+std::vector<const ldpc_lanes::kernels*> usable_ldpc_lanes();
+
+const ldpc_lanes::kernel& kernel_for(const ldpc_lanes::kernels& k, ldpc_precision p);
+
+inline ldpc_lanes::arithmetic lane_arithmetic(const message_rule& r)
+{
+    return { r.offset, r.message_limit, r.channel_limit, r.normalization, r.sixteenths };
+}
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_LANE_CODE_H */

@@ -1,0 +1,67 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The arithmetic of the fast decoders: steps, clamps, rounding. The reference and both
+ * backends follow it to the last bit.
+ *
+ * A decoder holds, in steps of which \c scale make a nat: channel values, clamped to
+ * ±channel_limit; a posterior a bit, never clamped; a message an edge, whose magnitude
+ * never exceeds message_limit. With t = posterior − old message, the new message of an
+ * edge has the product of the signs of the other edges' t, zero counting as positive,
+ * and the magnitude
+ *
+ *     m = min |t| over the other edges
+ *     x = max(0, min(m − offset, message_limit))
+ *     magnitude = (x · sixteenths + 8) >> 4        (int8 and int16)
+ *     magnitude = x · normalization                (float, every step rounded)
+ *
+ * and the posterior becomes t + new message. In int8 and int16 all of them are integers.
+ *
+ * After each iteration, where decoding may stop early, a codeword stops as soon as the
+ * signs of its posteriors (negative means bit 1) satisfy every check; its decisions are
+ * those signs. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H
+#define INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H
+
+#include <gnuradio/gpufec/ldpc.h>
+
+namespace gr {
+namespace gpufec {
+
+struct message_rule {
+    ldpc_precision precision;
+    float scale;         //!< steps a nat; 1 in float
+    float channel_limit; //!< steps
+    float message_limit; //!< steps; beyond reach in float
+    float offset;        //!< steps; whole numbers in int8 and int16
+    float normalization; //!< float
+    int sixteenths;      //!< int8 and int16: the normalization
+
+    //! The largest magnitude of a posterior of a bit of \p degree checks.
+    float posterior_limit(unsigned degree) const
+    {
+        return channel_limit + degree * message_limit;
+    }
+};
+
+/*!
+ * \brief The rule for a code.
+ *
+ * \p offset (nats) and \p normalization: negative for the values of the code's rate.
+ * \throws std::invalid_argument
+ */
+message_rule make_message_rule(const ldpc_code& code,
+                               ldpc_algorithm algorithm,
+                               ldpc_precision precision,
+                               double offset,
+                               double normalization);
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H */

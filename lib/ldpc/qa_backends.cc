@@ -1,0 +1,339 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The fast decoders against the bit-true model, to the last bit: each instruction set of
+ * the CPU, and CUDA where there is a device. */
+
+#include "cuda/devices.h"
+#include "qa_support.h"
+#include "reference.h"
+#include <map>
+
+using namespace gr::gpufec;
+
+namespace {
+
+ldpc_setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
+{
+    ldpc_setup s;
+    s.codes = std::move(codes);
+    s.precision = precision;
+    return s;
+}
+
+// \p each frames of each code near its threshold, and codes in turn.
+std::vector<qa::frame>
+noisy_frames(const ldpc_setup& setup, unsigned each, double es_n0_db, unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::vector<qa::frame> frames;
+    for (unsigned i = 0; i < each; ++i) {
+        for (unsigned c = 0; c < setup.codes.size(); ++c) {
+            const auto& code = setup.codes[c];
+            // Some 0.4 dB above the Shannon limit of its rate, for QPSK, and spread.
+            const double rate = double(code.k()) / code.n();
+            const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
+            const double es = limit + es_n0_db + 0.2 * (i % 5);
+            frames.push_back(
+                { c,
+                  qa::in_steps(qa::transmit(code, es, random).llr, setup.rule(code)) });
+        }
+    }
+    return frames;
+}
+
+std::vector<qa::decoded> by_model(const ldpc_setup& setup,
+                                  const std::vector<qa::frame>& frames)
+{
+    std::vector<layer_plan> plans;
+    for (const auto& code : setup.codes) {
+        plans.push_back(make_layer_plan(code));
+    }
+    std::vector<qa::decoded> results;
+    for (const auto& f : frames) {
+        const auto& code = setup.codes[f.code];
+        const auto r = setup.schedule == ldpc_schedule::layered
+                           ? reference::layered(code,
+                                                plans[f.code],
+                                                setup.rule(code),
+                                                f.values,
+                                                setup.max_iterations,
+                                                setup.early_stop)
+                           : reference::flooding(code,
+                                                 setup.rule(code),
+                                                 f.values,
+                                                 setup.max_iterations,
+                                                 setup.early_stop);
+        results.push_back({ qa::pack(r.bits, setup.output_bits(code)),
+                            { r.iterations, r.unsatisfied } });
+    }
+    return results;
+}
+
+void expect_equal(const std::vector<qa::decoded>& got,
+                  const std::vector<qa::decoded>& wanted)
+{
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        EXPECT_EQ(got[i].status.iterations, wanted[i].status.iterations) << "frame " << i;
+        EXPECT_EQ(got[i].status.unsatisfied, wanted[i].status.unsatisfied)
+            << "frame " << i;
+        std::size_t differing = 0;
+        for (std::size_t b = 0; b < wanted[i].bytes.size(); ++b) {
+            differing += got[i].bytes[b] != wanted[i].bytes[b];
+        }
+        EXPECT_EQ(differing, 0u) << "bytes of frame " << i;
+    }
+}
+
+const ldpc_precision precisions[] = { ldpc_precision::int8,
+                                      ldpc_precision::int16,
+                                      ldpc_precision::float32 };
+
+std::vector<ldpc_code> all_codes()
+{
+    std::vector<ldpc_code> codes;
+    for (const char* size : { "normal", "short" }) {
+        for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
+            codes.push_back(ldpc_code::dvbs2(size, rate));
+        }
+    }
+    return codes;
+}
+
+std::vector<ldpc_code> short_codes()
+{
+    std::vector<ldpc_code> codes;
+    for (const auto& rate : ldpc_code::dvbs2_rates("short")) {
+        codes.push_back(ldpc_code::dvbs2("short", rate));
+    }
+    codes.push_back(qa::regular_code(504, 252, 7));
+    return codes;
+}
+
+// Several setups: both ways to stop, both outputs, the other rules.
+std::vector<ldpc_setup> variants(const ldpc_setup& base)
+{
+    std::vector<ldpc_setup> all(4, base);
+    all[1].early_stop = false;
+    all[1].max_iterations = 3;
+    all[1].message_only = false;
+    all[2].algorithm = ldpc_algorithm::normalized_min_sum;
+    all[2].max_iterations = 5;
+    all[3].algorithm = ldpc_algorithm::min_sum;
+    all[3].max_iterations = 1;
+    return all;
+}
+
+bool cuda_missing()
+{
+    const auto found = find_cuda_devices();
+    return found.devices.empty();
+}
+
+#define SKIP_WITHOUT_CUDA()                                                \
+    if (cuda_missing()) {                                                  \
+        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing; \
+    }
+
+} // namespace
+
+TEST(ldpc_cpu, equals_the_model)
+{
+    for (const auto precision : precisions) {
+        for (auto setup : variants(setup_of(short_codes(), precision))) {
+            setup.max_iterations = std::min(setup.max_iterations, 8u);
+            const auto frames = noisy_frames(setup, 1, 0.9, 11);
+            const auto wanted = by_model(setup, frames);
+            for (const auto& name : cpu_ldpc_instruction_sets()) {
+                SCOPED_TRACE(name);
+                auto decoder = make_cpu_ldpc(setup, frames.size(), 2, name);
+                expect_equal(qa::decode(*decoder, setup, frames), wanted);
+            }
+        }
+    }
+}
+
+TEST(ldpc_cpu, full_lanes_stop_on_their_own)
+{
+    auto setup = setup_of({ ldpc_code::dvbs2("short", "1/2") }, ldpc_precision::int8);
+    setup.max_iterations = 12;
+    // More frames than lanes, a last group that is not full.
+    const auto frames = noisy_frames(setup, 37, 1.0, 12);
+    auto decoder = make_cpu_ldpc(setup, 64, 1);
+    const auto got = qa::decode(*decoder, setup, frames);
+    expect_equal(got, by_model(setup, frames));
+    std::vector<unsigned> stops;
+    for (const auto& g : got) {
+        stops.push_back(g.status.iterations);
+    }
+    EXPECT_LT(*std::min_element(stops.begin(), stops.end()),
+              *std::max_element(stops.begin(), stops.end()));
+}
+
+TEST(ldpc_cpu, flooding_is_the_model)
+{
+    auto setup = setup_of({ ldpc_code::dvbs2("short", "3/5") }, ldpc_precision::int8);
+    setup.schedule = ldpc_schedule::flooding;
+    const auto frames = noisy_frames(setup, 2, 1.2, 13);
+    auto decoder = make_cpu_ldpc(setup, 2, 1);
+    expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
+}
+
+TEST(ldpc_cpu, extreme_channel_values)
+{
+    for (const auto precision : precisions) {
+        auto setup = setup_of(
+            { ldpc_code::dvbs2("short", "8/9"), ldpc_code::dvbs2("short", "1/4") },
+            precision);
+        setup.max_iterations = 6;
+        std::vector<qa::frame> frames;
+        std::mt19937 random(5);
+        for (unsigned c = 0; c < 2; ++c) {
+            const float most = setup.rule(setup.codes[c]).channel_limit;
+            for (const float v : { 0.0f, most, -most }) {
+                frames.push_back({ c, std::vector<float>(16200, v) });
+            }
+            std::vector<float> garbage;
+            for (unsigned i = 0; i < 16200; ++i) {
+                garbage.push_back(random() >> 31 ? most : -most);
+            }
+            frames.push_back({ c, garbage });
+        }
+        auto decoder = make_cpu_ldpc(setup, frames.size(), 1);
+        expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
+    }
+}
+
+TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
+{
+    // Es/N0 of EN 302 307-1 table 13 for quasi error free, and 0.35 dB more; 0.65 dB for
+    // short frames.
+    const std::map<std::string, double> thresholds{
+        { "1/4", -2.35 }, { "1/3", -1.24 }, { "2/5", -0.30 }, { "1/2", 1.00 },
+        { "3/5", 2.23 },  { "2/3", 3.10 },  { "3/4", 4.03 },  { "4/5", 4.68 },
+        { "5/6", 5.18 },  { "8/9", 6.20 },  { "9/10", 6.42 },
+    };
+    for (const char* size : { "normal", "short" }) {
+        for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
+            SCOPED_TRACE(std::string(size) + " " + rate);
+            const auto code = ldpc_code::dvbs2(size, rate);
+            auto setup = setup_of({ code }, ldpc_precision::int8);
+            setup.max_iterations = 50;
+            const double margin = code.n() == 64800 ? 0.35 : 0.65;
+            std::mt19937 random(21);
+            std::vector<qa::frame> frames;
+            std::vector<std::vector<std::uint8_t>> sent;
+            for (unsigned i = 0; i < 8; ++i) {
+                const auto t = qa::transmit(code, thresholds.at(rate) + margin, random);
+                frames.push_back({ 0, qa::in_steps(t.llr, setup.rule(code)) });
+                sent.push_back(qa::pack(t.message, code.k()));
+            }
+            auto decoder = make_cpu_ldpc(setup, 8, 1);
+            const auto got = qa::decode(*decoder, setup, frames);
+            for (unsigned i = 0; i < 8; ++i) {
+                EXPECT_EQ(got[i].bytes, sent[i]);
+                EXPECT_EQ(got[i].status.unsatisfied, 0u);
+            }
+        }
+    }
+}
+
+TEST(ldpc_cuda, equals_the_cpu_on_every_code)
+{
+    SKIP_WITHOUT_CUDA();
+    for (const auto precision : precisions) {
+        for (const auto& setup : variants(setup_of(all_codes(), precision))) {
+            // Codes alternate in one batch; the last pair of each has one codeword.
+            const auto frames = noisy_frames(setup, 5, 0.9, 31);
+            auto cpu = make_cpu_ldpc(setup, frames.size(), 8);
+            auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+            expect_equal(qa::decode(*gpu, setup, frames),
+                         qa::decode(*cpu, setup, frames));
+        }
+    }
+}
+
+TEST(ldpc_cuda, large_batches_equal_the_cpu)
+{
+    SKIP_WITHOUT_CUDA();
+    for (const char* rate : { "1/4", "1/2", "3/4", "9/10" }) {
+        SCOPED_TRACE(rate);
+        auto setup = setup_of({ ldpc_code::dvbs2("normal", rate) }, ldpc_precision::int8);
+        const auto some = noisy_frames(setup, 30, 0.9, 32);
+        std::vector<qa::frame> frames;
+        for (unsigned i = 0; i < 601; ++i) {
+            frames.push_back(some[i * 7 % some.size()]);
+        }
+        auto cpu = make_cpu_ldpc(setup, some.size(), 8);
+        auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+        const auto wanted = qa::decode(*cpu, setup, some);
+        const auto got = qa::decode(*gpu, setup, frames);
+        std::vector<qa::decoded> repeated;
+        for (unsigned i = 0; i < 601; ++i) {
+            repeated.push_back(wanted[i * 7 % some.size()]);
+        }
+        expect_equal(got, repeated);
+    }
+}
+
+TEST(ldpc_cuda, other_codes_equal_the_cpu)
+{
+    SKIP_WITHOUT_CUDA();
+    for (const auto precision : precisions) {
+        const auto setup = setup_of(
+            { qa::regular_code(504, 252, 7), qa::regular_code(1000, 400, 8) }, precision);
+        const auto frames = noisy_frames(setup, 10, 1.5, 33);
+        auto cpu = make_cpu_ldpc(setup, frames.size(), 2);
+        auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+        expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
+    }
+}
+
+TEST(ldpc_cuda, flooding_equals_the_model)
+{
+    SKIP_WITHOUT_CUDA();
+    for (const auto precision : precisions) {
+        for (const bool early : { true, false }) {
+            auto setup = setup_of({ ldpc_code::dvbs2("short", "3/5"),
+                                    ldpc_code::dvbs2("short", "1/4"),
+                                    qa::regular_code(504, 252, 7) },
+                                  precision);
+            setup.schedule = ldpc_schedule::flooding;
+            setup.early_stop = early;
+            setup.max_iterations = 15;
+            const auto frames = noisy_frames(setup, 3, 1.2, 34);
+            auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+            expect_equal(qa::decode(*gpu, setup, frames), by_model(setup, frames));
+        }
+    }
+}
+
+TEST(ldpc_cuda, extreme_channel_values)
+{
+    SKIP_WITHOUT_CUDA();
+    for (const auto precision : precisions) {
+        auto setup = setup_of(all_codes(), precision);
+        std::vector<qa::frame> frames;
+        std::mt19937 random(5);
+        for (unsigned c = 0; c < setup.codes.size(); ++c) {
+            const float most = setup.rule(setup.codes[c]).channel_limit;
+            const auto n = setup.codes[c].n();
+            for (const float v : { 0.0f, most, -most }) {
+                frames.push_back({ c, std::vector<float>(n, v) });
+            }
+            std::vector<float> garbage;
+            for (unsigned i = 0; i < n; ++i) {
+                garbage.push_back(random() >> 31 ? most : -most);
+            }
+            frames.push_back({ c, garbage });
+        }
+        auto cpu = make_cpu_ldpc(setup, frames.size(), 8);
+        auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+        expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
+    }
+}

@@ -1,0 +1,225 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The codes: those of DVB-S2 against the standard's figures and another encoder, alist
+ * files good and bad. */
+
+#include "layer_plan.h"
+#include "qa_support.h"
+#include "reference.h"
+#include <array>
+#include <map>
+#include <set>
+
+using namespace gr::gpufec;
+
+namespace {
+
+struct known_code {
+    const char* size;
+    const char* rate;
+    unsigned k, q;
+    //! FNV-1a of the packed codeword that gr-dtv's dvb_ldpc_bb makes of message().
+    std::uint64_t hash;
+};
+
+const known_code known_codes[] = {
+    { "normal", "1/4", 16200, 135, 0x3d8b545586dd806b },
+    { "normal", "1/3", 21600, 120, 0x8893a6bfaf446e5e },
+    { "normal", "2/5", 25920, 108, 0x5ef3a554c49413d8 },
+    { "normal", "1/2", 32400, 90, 0xf0d44c12e07ac90d },
+    { "normal", "3/5", 38880, 72, 0x6bb1fdff12c3b3bb },
+    { "normal", "2/3", 43200, 60, 0x47b04847eb42a630 },
+    { "normal", "3/4", 48600, 45, 0x720246989c7a3526 },
+    { "normal", "4/5", 51840, 36, 0x8b57d375af53da02 },
+    { "normal", "5/6", 54000, 30, 0xeb85d95aa545fe23 },
+    { "normal", "8/9", 57600, 20, 0x41be0b514f4358bd },
+    { "normal", "9/10", 58320, 18, 0x9b2efc19279688a2 },
+    { "short", "1/4", 3240, 36, 0xadd4a930ddcd725a },
+    { "short", "1/3", 5400, 30, 0x424a1ace967c4909 },
+    { "short", "2/5", 6480, 27, 0x2a18c5e88a3a2347 },
+    { "short", "1/2", 7200, 25, 0xd3577d08094d9d81 },
+    { "short", "3/5", 9720, 18, 0x892a77c4d7215716 },
+    { "short", "2/3", 10800, 15, 0xc439b0ac35aa64b0 },
+    { "short", "3/4", 11880, 12, 0x9db56241c0e322ca },
+    { "short", "4/5", 12600, 10, 0xf5e152091dbdb2a3 },
+    { "short", "5/6", 13320, 8, 0x9fa643e7062a0a2b },
+    { "short", "8/9", 14400, 5, 0xf0fe14d38f3cddde },
+};
+
+std::vector<std::uint8_t> message(unsigned k)
+{
+    std::vector<std::uint8_t> bits;
+    std::uint32_t x = 1;
+    for (unsigned i = 0; i < k; ++i) {
+        x = x * 1664525u + 1013904223u;
+        bits.push_back(x >> 31);
+    }
+    return bits;
+}
+
+std::uint64_t fnv(const std::vector<std::uint8_t>& bytes)
+{
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const auto b : bytes) {
+        hash = (hash ^ b) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+std::string error_of(const std::string& alist)
+{
+    try {
+        std::istringstream text(alist);
+        ldpc_code::from_alist(text, "test");
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// A (7, 4) Hamming code.
+const std::string hamming = "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n"
+                            "1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2 3 0\n1 2 3\n"
+                            "1 3 5 7\n2 3 6 7\n4 5 6 7\n";
+
+} // namespace
+
+TEST(ldpc_code, dvbs2_codes_are_those_of_gr_dtv)
+{
+    for (const auto& known : known_codes) {
+        SCOPED_TRACE(std::string(known.size) + " " + known.rate);
+        const auto code = ldpc_code::dvbs2(known.size, known.rate);
+        EXPECT_EQ(code.k(), known.k);
+        EXPECT_EQ(code.q(), known.q);
+        EXPECT_TRUE(code.systematic_prefix());
+        std::vector<std::uint8_t> codeword(code.n());
+        ldpc_encoder_kernel(code).encode(message(code.k()).data(), codeword.data());
+        EXPECT_EQ(fnv(qa::pack(codeword, code.n())), known.hash);
+        EXPECT_EQ(reference::violated_checks(code, codeword), 0u);
+    }
+    EXPECT_EQ(ldpc_code::dvbs2_rates("normal").size(), 11u);
+    EXPECT_EQ(ldpc_code::dvbs2_rates("short").size(), 10u);
+}
+
+TEST(ldpc_code, edges_and_shared_bits_of_dvbs2)
+{
+    // Edges; layers in which bits take part more than once; rounds.
+    const std::map<std::string, std::array<unsigned, 3>> expected{
+        { "normal 1/4", { 194399, 3, 1 } },   { "normal 1/3", { 215999, 13, 1 } },
+        { "normal 2/5", { 233279, 8, 1 } },   { "normal 1/2", { 226799, 8, 1 } },
+        { "normal 3/5", { 285119, 30, 2 } },  { "normal 2/3", { 215999, 10, 1 } },
+        { "normal 3/4", { 226799, 20, 2 } },  { "normal 4/5", { 233279, 22, 2 } },
+        { "normal 5/6", { 237599, 24, 3 } },  { "normal 8/9", { 194399, 18, 1 } },
+        { "normal 9/10", { 194399, 18, 1 } }, { "short 1/4", { 48599, 4, 1 } },
+    };
+    for (const auto& e : expected) {
+        SCOPED_TRACE(e.first);
+        const auto space = e.first.find(' ');
+        const auto code =
+            ldpc_code::dvbs2(e.first.substr(0, space), e.first.substr(space + 1));
+        const auto plan = make_layer_plan(code);
+        EXPECT_EQ(code.edges(), e.second[0]);
+        EXPECT_EQ(plan.layers(), code.q());
+        EXPECT_EQ(plan.rounds.size() -
+                      std::count(plan.rounds.begin(), plan.rounds.end(), 0),
+                  e.second[1]);
+        EXPECT_EQ(*std::max_element(plan.rounds.begin(), plan.rounds.end()), e.second[2]);
+    }
+}
+
+TEST(ldpc_code, unknown_codes_are_refused)
+{
+    EXPECT_THROW(ldpc_code::dvbs2("short", "9/10"), std::invalid_argument);
+    EXPECT_THROW(ldpc_code::dvbs2("normal", "7/8"), std::invalid_argument);
+    EXPECT_THROW(ldpc_code::dvbs2("medium", "1/2"), std::invalid_argument);
+    EXPECT_THROW(ldpc_code::from_alist_file("no such file"), std::invalid_argument);
+}
+
+TEST(ldpc_code, alist_of_a_known_code)
+{
+    std::istringstream text(hamming);
+    const auto code = ldpc_code::from_alist(text, "hamming");
+    EXPECT_EQ(code.n(), 7u);
+    EXPECT_EQ(code.k(), 4u);
+    EXPECT_EQ(code.edges(), 12u);
+    EXPECT_EQ(code.largest_bit_degree(), 3u);
+    // All 16 words are distinct, carry their message and satisfy every check.
+    std::set<std::vector<std::uint8_t>> words;
+    const ldpc_encoder_kernel encoder(code);
+    for (unsigned m = 0; m < 16; ++m) {
+        const std::vector<std::uint8_t> bits{ std::uint8_t(m & 1),
+                                              std::uint8_t(m >> 1 & 1),
+                                              std::uint8_t(m >> 2 & 1),
+                                              std::uint8_t(m >> 3) };
+        std::vector<std::uint8_t> word(7);
+        encoder.encode(bits.data(), word.data());
+        EXPECT_EQ(reference::violated_checks(code, word), 0u);
+        for (unsigned i = 0; i < 4; ++i) {
+            EXPECT_EQ(word[code.message_positions()[i]], bits[i]);
+        }
+        words.insert(word);
+    }
+    EXPECT_EQ(words.size(), 16u);
+}
+
+TEST(ldpc_code, redundant_checks_count_once)
+{
+    // The third check is the sum of the others.
+    std::istringstream text(
+        "4 3\n2 2\n1 2 2 1\n2 2 2\n1 0\n1 2\n2 3\n3 0\n1 2\n2 3\n3 4\n");
+    EXPECT_EQ(ldpc_code::from_alist(text, "chain").k(), 1u);
+    std::istringstream twice("3 2\n2 2\n2 2 0\n2 2\n1 2\n1 2\n0 0\n1 2\n1 2\n");
+    EXPECT_EQ(ldpc_code::from_alist(twice, "twice").k(), 2u);
+}
+
+TEST(ldpc_code, bad_alist_names_the_line)
+{
+    const auto replaced = [](const std::string& from, const std::string& to) {
+        auto text = hamming;
+        return text.replace(text.find(from), from.size(), to);
+    };
+    const std::pair<std::string, const char*> bad[] = {
+        { "", "line 1" },
+        { "7 x\n", "line 1" },
+        { replaced("7 3", "0 3"), "line 1" },
+        { replaced("7 3", "999999999 999999999"), "line 1" },
+        { replaced("7 3", "4000000000 3"), "line 1" },
+        { replaced("7 3", "-7 3"), "line 1" },
+        { replaced("7 3\n", "7 3 1\n"), "line 1" },
+        { replaced("\n3 4", "\n9 4"), "line 2" },
+        { replaced("\n3 4", "\n3 99999"), "line 2" },
+        { replaced("1 1 2 1 2 2 3", "1 1 2 1 2 2 4"), "line 3" },
+        { replaced("4 4 4", "4 4 3"), "line 4" },
+        { replaced("1 2 0\n3", "1 1 0\n3"), "line 7" },
+        { replaced("1 2 0\n3", "1 4 0\n3"), "line 7" },
+        { replaced("1 2 0\n3", "1 0 0\n3"), "line 7" },
+        { replaced("2 3 6 7", "2 3 5 7"), "line 13" },
+        { replaced("2 3 6 7", "2 3 8 7"), "line 13" },
+    };
+    for (const auto& b : bad) {
+        EXPECT_NE(error_of(b.first).find(b.second), std::string::npos)
+            << b.first << "\n"
+            << error_of(b.first);
+    }
+    for (std::size_t size = 0; size + 9 < hamming.size(); ++size) {
+        EXPECT_NE(error_of(hamming.substr(0, size)), "") << size;
+    }
+}
+
+TEST(ldpc_code, random_codes_encode)
+{
+    const auto code = qa::regular_code(504, 252, 7);
+    EXPECT_GE(code.k(), 252u);
+    std::mt19937 random(3);
+    const auto sent = qa::transmit(code, 10, random);
+    EXPECT_EQ(reference::violated_checks(code, sent.codeword), 0u);
+    // Its layers share no bits.
+    const auto plan = make_layer_plan(code);
+    EXPECT_EQ(std::count(plan.rounds.begin(), plan.rounds.end(), 0), long(plan.layers()));
+    EXPECT_EQ(plan.edges.size(), code.edges());
+}

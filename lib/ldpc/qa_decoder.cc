@@ -1,0 +1,290 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The stream decoder: chunks, batches, codes that change, messages of any code. */
+
+#include "qa_support.h"
+
+using namespace gr::gpufec;
+
+namespace {
+
+struct sent_frame {
+    unsigned code;
+    std::vector<std::uint8_t> bits; // expected, one a byte
+    std::vector<float> llr;
+};
+
+std::vector<sent_frame>
+send(const std::vector<ldpc_code>& codes, unsigned count, bool codeword, unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::vector<sent_frame> frames;
+    for (unsigned i = 0; i < count; ++i) {
+        const unsigned c = random() % codes.size();
+        const auto t = qa::transmit(codes[c], 9, random);
+        frames.push_back({ c, codeword ? t.codeword : t.message, t.llr });
+    }
+    return frames;
+}
+
+std::vector<std::int8_t> as_bytes(const std::vector<float>& llr, float scale)
+{
+    std::vector<std::int8_t> bytes;
+    for (const auto x : llr) {
+        bytes.push_back(std::int8_t(std::rint(std::clamp(x * scale, -128.0f, 127.0f))));
+    }
+    return bytes;
+}
+
+struct outcome {
+    std::vector<std::uint8_t> items;
+    std::vector<ldpc_decoder::report> reports;
+};
+
+// Pushes frames in chunks of any size, pulls whenever there is something.
+outcome run(const ldpc_options& options,
+            const std::vector<sent_frame>& frames,
+            bool packed,
+            unsigned seed)
+{
+    ldpc_decoder decoder(options);
+    std::mt19937 random(seed);
+    outcome o;
+    const auto pull = [&] {
+        std::vector<std::uint8_t> room(1 + random() % 5000);
+        const auto n = packed ? decoder.pull_packed(room.data(), room.size())
+                              : decoder.pull_bits(room.data(), room.size());
+        o.items.insert(o.items.end(), room.begin(), room.begin() + n);
+        ldpc_decoder::report r;
+        if (decoder.take_report(r)) {
+            o.reports.push_back(r);
+        }
+        return n;
+    };
+    for (const auto& f : frames) {
+        decoder.select(f.code);
+        const auto bytes = as_bytes(f.llr, options.llr_scale);
+        for (std::size_t first = 0; first < f.llr.size();) {
+            const auto n = std::min<std::size_t>(
+                f.llr.size() - first, random() % 4 ? random() % 9000 : f.llr.size());
+            const auto taken = options.format == llr_format::int8
+                                   ? decoder.push(bytes.data() + first, n)
+                                   : decoder.push(f.llr.data() + first, n);
+            first += taken;
+            EXPECT_EQ(decoder.missing(),
+                      first == f.llr.size() ? 0
+                      : first == 0          ? 0
+                                            : f.llr.size() - first);
+            while (decoder.ready() && pull() > 0) {
+            }
+            if (taken == 0) {
+                decoder.wait(std::chrono::milliseconds(100));
+            }
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        if (pull() == 0) {
+            decoder.wait(std::chrono::milliseconds(100));
+        }
+    }
+    return o;
+}
+
+void expect_all(const outcome& o, const std::vector<sent_frame>& frames, bool packed)
+{
+    std::vector<std::uint8_t> wanted;
+    for (const auto& f : frames) {
+        const auto items = packed ? qa::pack(f.bits, f.bits.size()) : f.bits;
+        wanted.insert(wanted.end(), items.begin(), items.end());
+    }
+    EXPECT_EQ(o.items.size(), wanted.size());
+    EXPECT_TRUE(o.items == wanted);
+    ASSERT_EQ(o.reports.size(), frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        EXPECT_EQ(o.reports[i].frame, i);
+        EXPECT_EQ(o.reports[i].code, frames[i].code);
+        EXPECT_EQ(o.reports[i].unsatisfied, 0u);
+        EXPECT_GE(o.reports[i].iterations, 1u);
+    }
+}
+
+std::vector<ldpc_code> mixed_codes()
+{
+    return { ldpc_code::dvbs2("short", "3/4"),
+             ldpc_code::dvbs2("short", "8/9"),
+             qa::regular_code(504, 252, 7),
+             ldpc_code::dvbs2("normal", "9/10") };
+}
+
+std::string refusal(const ldpc_options& options)
+{
+    try {
+        ldpc_decoder decoder(options);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST(ldpc_decoder, codes_change_from_frame_to_frame)
+{
+    ldpc_options options;
+    options.codes = mixed_codes();
+    options.where = backend::cpu;
+    options.threads = 2;
+    for (const bool packed : { true, false }) {
+        for (const bool codeword : { true, false }) {
+            for (const unsigned batch : { 1u, 5u, 0u }) {
+                options.codeword = codeword;
+                options.batch = batch;
+                const auto frames = send(options.codes, 23, codeword, batch);
+                expect_all(run(options, frames, packed, 3), frames, packed);
+            }
+        }
+    }
+}
+
+TEST(ldpc_decoder, formats_and_precisions)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::dvbs2("short", "2/3"), qa::regular_code(504, 252, 7) };
+    options.where = backend::cpu;
+    const auto frames = send(options.codes, 8, false, 4);
+    for (const auto format : { llr_format::int8, llr_format::float32 }) {
+        for (const auto precision :
+             { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
+            for (const float scale : { 1.0f, 2.0f, 7.5f }) {
+                options.format = format;
+                options.precision = precision;
+                options.llr_scale = scale;
+                expect_all(run(options, frames, true, 5), frames, true);
+            }
+        }
+    }
+}
+
+TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::dvbs2("short", "8/9") };
+    options.where = backend::cpu;
+    options.batch = 64;
+    options.max_latency_ms = 20;
+    const auto frames = send(options.codes, 1, false, 6);
+    ldpc_decoder decoder(options);
+    const auto bytes = as_bytes(frames[0].llr, 2);
+    EXPECT_EQ(decoder.push(bytes.data(), bytes.size()), bytes.size());
+    std::vector<std::uint8_t> out(decoder.output_bits(0) / 8);
+    for (int i = 0; i < 100 && !decoder.due(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(decoder.due());
+    decoder.push(nullptr, 0);
+    EXPECT_TRUE(decoder.wait(std::chrono::seconds(10)));
+    EXPECT_EQ(decoder.pull_packed(out.data(), out.size()), out.size());
+    EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
+}
+
+TEST(ldpc_decoder, garbage_and_what_comes_after)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::dvbs2("short", "1/2") };
+    options.where = backend::cpu;
+    options.format = llr_format::float32;
+    options.batch = 4;
+    std::mt19937 random(8);
+    auto frames = send(options.codes, 6, false, 9);
+    const float worst[] = { std::nanf(""), HUGE_VALF, -HUGE_VALF, 0.0f, -0.0f, 1e-40f };
+    for (const unsigned bad : { 0u, 2u, 3u }) {
+        for (auto& x : frames[bad].llr) {
+            x = bad == 3 ? std::nanf("") : worst[random() % 6];
+        }
+    }
+    const auto o = run(options, frames, false, 10);
+    const auto k = options.codes[0].k();
+    ASSERT_EQ(o.items.size(), 6u * k);
+    for (const unsigned good : { 1u, 4u, 5u }) {
+        EXPECT_TRUE(std::equal(frames[good].bits.begin(),
+                               frames[good].bits.end(),
+                               o.items.begin() + good * k));
+        EXPECT_EQ(o.reports[good].unsatisfied, 0u);
+    }
+    EXPECT_GT(o.reports[0].unsatisfied, 0u);
+    EXPECT_EQ(o.reports[0].iterations, 25u);
+}
+
+TEST(ldpc_decoder, incomplete_frames_are_dropped)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::dvbs2("short", "8/9") };
+    options.where = backend::cpu;
+    const auto frames = send(options.codes, 1, false, 6);
+    const auto bytes = as_bytes(frames[0].llr, 2);
+    ldpc_decoder decoder(options);
+    decoder.push(bytes.data(), 1000);
+    EXPECT_EQ(decoder.missing(), 15200u);
+    decoder.drop_incomplete();
+    EXPECT_EQ(decoder.missing(), 0u);
+    decoder.push(bytes.data(), bytes.size());
+    decoder.push(bytes.data(), 77);
+    decoder.finish();
+    std::vector<std::uint8_t> out(5000);
+    std::size_t n = 0;
+    while (!decoder.done()) {
+        decoder.wait(std::chrono::milliseconds(100));
+        n += decoder.pull_packed(out.data() + n, out.size() - n);
+    }
+    EXPECT_EQ(n, 1800u);
+    out.resize(n);
+    EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
+}
+
+TEST(ldpc_decoder, options_out_of_range_are_refused)
+{
+    ldpc_options good;
+    good.codes = { ldpc_code::dvbs2("short", "8/9") };
+    good.where = backend::cpu;
+    EXPECT_EQ(refusal(good), "");
+    const auto with = [&good](auto&& change) {
+        auto options = good;
+        change(options);
+        return refusal(options);
+    };
+    EXPECT_NE(with([](auto& o) { o.codes.clear(); }), "");
+    EXPECT_NE(with([](auto& o) { o.max_iterations = 0; }).find("max_iterations is 0"),
+              std::string::npos);
+    EXPECT_NE(with([](auto& o) { o.llr_scale = 0; }).find("llr_scale"),
+              std::string::npos);
+    EXPECT_NE(with([](auto& o) { o.llr_scale = std::nanf(""); }), "");
+    EXPECT_NE(with([](auto& o) { o.slots = 0; }), "");
+    EXPECT_NE(with([](auto& o) { o.threads = 0; }), "");
+    EXPECT_NE(with([](auto& o) { o.batch = 1 << 20; }), "");
+    EXPECT_NE(with([](auto& o) { o.max_latency_ms = -1; }), "");
+    EXPECT_NE(with([](auto& o) { o.offset = 1000; }).find("offset is 1000"),
+              std::string::npos);
+    EXPECT_NE(with([](auto& o) { o.normalization = 2; }), "");
+}
+
+TEST(ldpc_decoder, cuda_gives_the_same_as_the_cpu)
+{
+    ldpc_options options;
+    options.codes = mixed_codes();
+    options.where = backend::cuda;
+    const auto frames = send(options.codes, 40, false, 14);
+    try {
+        for (const unsigned batch : { 1u, 7u, 0u }) {
+            options.batch = batch;
+            expect_all(run(options, frames, true, 15), frames, true);
+        }
+    } catch (const std::runtime_error& error) {
+        GTEST_SKIP() << error.what();
+    }
+}

@@ -1,0 +1,119 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The reference decoders against exact inference, and against a published curve. */
+
+#include "qa_support.h"
+#include "reference.h"
+
+using namespace gr::gpufec;
+
+namespace {
+
+// Decisions of exact bitwise inference, by trying every codeword.
+std::vector<std::uint8_t> exact(const ldpc_code& code, const std::vector<double>& llr)
+{
+    const ldpc_encoder_kernel encoder(code);
+    std::vector<double> zero(code.n(), 0), one(code.n(), 0);
+    for (unsigned m = 0; m < 1u << code.k(); ++m) {
+        std::vector<std::uint8_t> message, word(code.n());
+        for (unsigned i = 0; i < code.k(); ++i) {
+            message.push_back(m >> i & 1);
+        }
+        encoder.encode(message.data(), word.data());
+        double likelihood = 1;
+        for (unsigned i = 0; i < code.n(); ++i) {
+            likelihood *= std::exp(word[i] ? -llr[i] / 2 : llr[i] / 2);
+        }
+        for (unsigned i = 0; i < code.n(); ++i) {
+            (word[i] ? one : zero)[i] += likelihood;
+        }
+    }
+    std::vector<std::uint8_t> bits;
+    for (unsigned i = 0; i < code.n(); ++i) {
+        bits.push_back(one[i] > zero[i]);
+    }
+    return bits;
+}
+
+// Frame errors of layered sum-product on short 3/4, BPSK, 50 iterations.
+unsigned frame_errors(double eb_n0_db, unsigned frames, unsigned seed)
+{
+    const auto code = ldpc_code::dvbs2("short", "3/4");
+    std::mt19937 random(seed);
+    unsigned errors = 0;
+    for (unsigned f = 0; f < frames; ++f) {
+        // QPSK carries two such BPSK values a symbol.
+        const double es = eb_n0_db + 10 * std::log10(2.0 * code.k() / code.n());
+        const auto t = qa::transmit(code, es, random);
+        const std::vector<double> llr(t.llr.begin(), t.llr.end());
+        const auto r =
+            reference::sum_product(code, ldpc_schedule::layered, llr, 50, true);
+        errors += !std::equal(t.message.begin(), t.message.end(), r.bits.begin());
+    }
+    return errors;
+}
+
+} // namespace
+
+TEST(ldpc_reference, sum_product_is_exact_without_cycles)
+{
+    // Checks {0, 1, 2}, {2, 3, 4}, {4, 5, 6} form a tree.
+    std::istringstream text("7 3\n2 3\n1 1 2 1 2 1 1\n3 3 3\n"
+                            "1 0\n1 0\n1 2\n2 0\n2 3\n3 0\n3 0\n"
+                            "1 2 3\n3 4 5\n5 6 7\n");
+    const auto code = ldpc_code::from_alist(text, "tree");
+    std::mt19937 random(4);
+    std::normal_distribution<double> value(0.5, 1.5);
+    for (unsigned trial = 0; trial < 300; ++trial) {
+        std::vector<double> llr;
+        for (unsigned i = 0; i < 7; ++i) {
+            llr.push_back(value(random));
+        }
+        const auto wanted = exact(code, llr);
+        for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
+            EXPECT_EQ(reference::sum_product(code, schedule, llr, 10, false).bits,
+                      wanted);
+        }
+    }
+}
+
+TEST(ldpc_reference, min_sum_needs_more_than_sum_product)
+{
+    // Rate 1/2 at 0.9 dB: sum-product decodes, plain min-sum cannot.
+    const auto code = ldpc_code::dvbs2("normal", "1/2");
+    std::mt19937 random(2);
+    const auto t = qa::transmit(code, 0.95, random);
+    const std::vector<double> llr(t.llr.begin(), t.llr.end());
+    EXPECT_EQ(reference::sum_product(code, ldpc_schedule::layered, llr, 50, true).bits,
+              t.codeword);
+    const auto r = reference::min_sum(code, llr, 50, true);
+    EXPECT_EQ(r.iterations, 50u);
+    EXPECT_GT(r.unsatisfied, 0u);
+}
+
+TEST(ldpc_reference, published_frame_error_rate_of_short_3_4)
+{
+    // 3.07e-2 at 2.3 dB: of 150 frames 4.6 on average; fewer than 1 or more than 12 has
+    // a probability of about one in a hundred.
+    const auto errors = frame_errors(2.3, 150, 6);
+    EXPECT_GE(errors, 1u);
+    EXPECT_LE(errors, 12u);
+}
+
+// The full comparison: run with --gtest_also_run_disabled_tests.
+TEST(ldpc_reference, DISABLED_published_curve_of_short_3_4)
+{
+    // 3.07e-2 and 1.90e-3; three standard deviations of the count.
+    const auto at_2_3 = frame_errors(2.3, 2000, 7);
+    const auto at_2_4 = frame_errors(2.4, 6000, 8);
+    std::printf("frame error rate %.3e at 2.3 dB, %.3e at 2.4 dB\n",
+                at_2_3 / 2000.0,
+                at_2_4 / 6000.0);
+    EXPECT_NEAR(at_2_3, 61.4, 3 * std::sqrt(61.4));
+    EXPECT_NEAR(at_2_4, 11.4, 3 * std::sqrt(11.4));
+}

@@ -1,0 +1,209 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What the tests of this room share: random codewords with noise, and batches of them. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H
+#define INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H
+
+#include "job.h"
+#include "pipeline/host_memory.h"
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+namespace qa {
+
+struct transmission {
+    std::vector<std::uint8_t> message;  // one bit a byte
+    std::vector<std::uint8_t> codeword; // one bit a byte
+    std::vector<float> llr;             // received, nats
+};
+
+//! A random codeword over QPSK at an Es/N0.
+inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
+{
+    transmission t;
+    for (unsigned i = 0; i < code.k(); ++i) {
+        t.message.push_back(random() >> 31);
+    }
+    t.codeword.resize(code.n());
+    ldpc_encoder_kernel(code).encode(t.message.data(), t.codeword.data());
+    const double variance = std::pow(10, -es_n0_db / 10) / 2;
+    const double amplitude = std::sqrt(0.5);
+    std::normal_distribution<double> noise(0, std::sqrt(variance));
+    for (const auto bit : t.codeword) {
+        const double y = (bit ? -amplitude : amplitude) + noise(random);
+        t.llr.push_back(float(2 * amplitude / variance * y));
+    }
+    return t;
+}
+
+//! Channel values in the steps of a rule.
+inline std::vector<float> in_steps(const std::vector<float>& llr,
+                                   const message_rule& rule)
+{
+    std::vector<float> values;
+    for (const auto x : llr) {
+        const float y =
+            std::clamp(x * rule.scale, -rule.channel_limit, rule.channel_limit);
+        values.push_back(rule.precision == ldpc_precision::float32 ? y : std::rint(y));
+    }
+    return values;
+}
+
+struct decoded {
+    std::vector<std::uint8_t> bytes;
+    ldpc_status status;
+};
+
+struct frame {
+    unsigned code; // in the setup
+    std::vector<float> values;
+};
+
+//! Decodes frames of several codes in one batch.
+inline std::vector<decoded> decode(ldpc_batch_decoder& decoder,
+                                   const ldpc_setup& setup,
+                                   const std::vector<frame>& frames)
+{
+    const auto limits = decoder.limits();
+    host_memory input(limits.input_bytes), output(limits.output_bytes),
+        status(limits.status_bytes);
+    auto* const table = reinterpret_cast<ldpc_frame*>(input.data());
+    ldpc_job job;
+    job.codewords = frames.size();
+    job.input_bytes = ldpc_job::values_offset(limits.pieces);
+    std::vector<ldpc_frame> places;
+    for (std::uint32_t i = 0; i < frames.size(); ++i) {
+        const auto& code = setup.codes[frames[i].code];
+        places.push_back(
+            { std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), i });
+        auto* const to = input.data() + job.input_bytes;
+        for (unsigned k = 0; k < code.n(); ++k) {
+            const float x = frames[i].values[k];
+            const auto narrow = std::int8_t(x);
+            const auto wide = std::int16_t(x);
+            switch (setup.value_bytes()) {
+            case 1:
+                std::memcpy(to + k, &narrow, 1);
+                break;
+            case 2:
+                std::memcpy(to + 2 * k, &wide, 2);
+                break;
+            default:
+                std::memcpy(to + 4 * k, &x, 4);
+            }
+        }
+        job.input_bytes += setup.frame_input_bytes(code);
+        job.output_bytes += setup.frame_output_bytes(code);
+    }
+    std::uint32_t next = 0;
+    for (unsigned c = 0; c < setup.codes.size(); ++c) {
+        ldpc_job::run run{ c, next, 0 };
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            if (frames[i].code == c) {
+                table[next++] = places[i];
+                ++run.count;
+            }
+        }
+        if (run.count) {
+            job.runs.push_back(run);
+        }
+    }
+    decoder.submit(0, job, { input.data(), output.data(), status.data() });
+    while (!decoder.finished(0)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    std::vector<decoded> results;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto bits = setup.output_bits(setup.codes[frames[i].code]);
+        const auto* const from =
+            reinterpret_cast<const std::uint8_t*>(output.data()) + places[i].output;
+        results.push_back({ { from, from + (bits + 7) / 8 },
+                            reinterpret_cast<const ldpc_status*>(status.data())[i] });
+    }
+    return results;
+}
+
+inline std::vector<std::uint8_t> pack(const std::vector<std::uint8_t>& bits,
+                                      unsigned count)
+{
+    std::vector<std::uint8_t> bytes((count + 7) / 8, 0);
+    for (unsigned i = 0; i < count; ++i) {
+        bytes[i / 8] |= bits[i] << (7 - i % 8);
+    }
+    return bytes;
+}
+
+/*! \brief A regular code as an alist file: column weight 3, from a seed.
+ *
+ * Each bit joins the three checks that have the fewest bits so far, ties at random. */
+inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::vector<std::vector<unsigned>> of_bit(n), of_check(m);
+    std::vector<unsigned> order(m);
+    for (unsigned c = 0; c < m; ++c) {
+        order[c] = c;
+    }
+    std::size_t most = 0;
+    for (unsigned b = 0; b < n; ++b) {
+        std::shuffle(order.begin(), order.end(), random);
+        std::stable_sort(order.begin(), order.end(), [&](unsigned x, unsigned y) {
+            return of_check[x].size() < of_check[y].size();
+        });
+        for (unsigned e = 0; e < 3; ++e) {
+            of_bit[b].push_back(order[e]);
+            of_check[order[e]].push_back(b);
+            most = std::max(most, of_check[order[e]].size());
+        }
+    }
+    std::ostringstream text;
+    text << n << ' ' << m << "\n3 " << most << '\n';
+    for (unsigned b = 0; b < n; ++b) {
+        text << "3 ";
+    }
+    text << '\n';
+    for (const auto& bits : of_check) {
+        text << bits.size() << ' ';
+    }
+    text << '\n';
+    for (const auto& checks : of_bit) {
+        for (const auto c : checks) {
+            text << c + 1 << ' ';
+        }
+        text << '\n';
+    }
+    for (const auto& bits : of_check) {
+        for (std::size_t e = 0; e < most; ++e) {
+            text << (e < bits.size() ? bits[e] + 1 : 0) << ' ';
+        }
+        text << '\n';
+    }
+    return text.str();
+}
+
+inline ldpc_code regular_code(unsigned n, unsigned m, unsigned seed)
+{
+    std::istringstream text(regular_alist(n, m, seed));
+    return ldpc_code::from_alist(text, "regular");
+}
+
+} // namespace qa
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H */

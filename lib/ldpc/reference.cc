@@ -1,0 +1,238 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "reference.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gr {
+namespace gpufec {
+namespace reference {
+
+namespace {
+
+template <class Value>
+std::vector<std::uint8_t> decide(const std::vector<Value>& posteriors)
+{
+    std::vector<std::uint8_t> bits;
+    for (const auto p : posteriors) {
+        bits.push_back(p < 0);
+    }
+    return bits;
+}
+
+// Calls iterate(posteriors) until the decisions satisfy every check, or for good.
+template <class Value, class Iterate>
+ldpc_result repeat(const ldpc_code& code,
+                   std::vector<Value> posteriors,
+                   unsigned max_iterations,
+                   bool early_stop,
+                   Iterate&& iterate)
+{
+    ldpc_result result;
+    do {
+        iterate(posteriors);
+        ++result.iterations;
+        result.bits = decide(posteriors);
+        result.unsatisfied = violated_checks(code, result.bits);
+    } while (result.iterations < max_iterations &&
+             !(early_stop && result.unsatisfied == 0));
+    return result;
+}
+
+// All checks, then all bits; Check renews the messages of a check from its inputs.
+template <class Value, class Check>
+ldpc_result flood(const ldpc_code& code,
+                  const std::vector<Value>& channel,
+                  unsigned max_iterations,
+                  bool early_stop,
+                  Check&& check)
+{
+    std::vector<Value> messages(code.edges(), 0);
+    return repeat(code, channel, max_iterations, early_stop, [&](auto& posteriors) {
+        std::size_t edge = 0;
+        auto sums = channel;
+        for (unsigned c = 0; c < code.checks(); ++c) {
+            std::vector<Value> inputs;
+            for (const auto bit : code.check(c)) {
+                inputs.push_back(posteriors[bit] - messages[edge + inputs.size()]);
+            }
+            const auto renewed = check(inputs);
+            for (std::size_t i = 0; i < renewed.size(); ++i) {
+                messages[edge + i] = renewed[i];
+                sums[code.check(c).begin()[i]] += renewed[i];
+            }
+            edge += renewed.size();
+        }
+        posteriors = sums;
+    });
+}
+
+// Layer after layer, as layer_plan.h says.
+template <class Value, class Check>
+ldpc_result layer_by_layer(const ldpc_code& code,
+                           const layer_plan& plan,
+                           const std::vector<Value>& channel,
+                           unsigned max_iterations,
+                           bool early_stop,
+                           Check&& check)
+{
+    struct difference {
+        unsigned round;
+        std::uint32_t bit;
+        Value value;
+    };
+    std::vector<Value> messages(plan.edges.size(), 0);
+    return repeat(code, channel, max_iterations, early_stop, [&](auto& posteriors) {
+        for (std::size_t l = 0; l < plan.layers(); ++l) {
+            const auto before = plan.rounds[l] ? posteriors : std::vector<Value>();
+            const auto& read = plan.rounds[l] ? before : posteriors;
+            std::vector<difference> deferred;
+            for (auto i = plan.layer_begin[l]; i < plan.layer_begin[l + 1]; ++i) {
+                const auto first = plan.edge_begin[i];
+                std::vector<Value> inputs;
+                for (auto e = first; e < plan.edge_begin[i + 1]; ++e) {
+                    inputs.push_back(read[plan.edges[e].bit] - messages[e]);
+                }
+                const auto renewed = check(inputs);
+                for (std::size_t e = 0; e < renewed.size(); ++e) {
+                    const auto& edge = plan.edges[first + e];
+                    if (edge.round > 0) {
+                        deferred.push_back(
+                            { edge.round, edge.bit, renewed[e] - messages[first + e] });
+                    } else {
+                        posteriors[edge.bit] = inputs[e] + renewed[e];
+                    }
+                    messages[first + e] = renewed[e];
+                }
+            }
+            std::stable_sort(
+                deferred.begin(), deferred.end(), [](const auto& a, const auto& b) {
+                    return a.round < b.round;
+                });
+            for (const auto& d : deferred) {
+                posteriors[d.bit] += d.value;
+            }
+        }
+    });
+}
+
+std::vector<double> sum_product_check(const std::vector<double>& inputs)
+{
+    // The product of all but one, from both sides, so that nothing is divided.
+    const auto n = inputs.size();
+    std::vector<double> below(n + 1, 1.0), above(n + 1, 1.0), messages(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        below[i + 1] = below[i] * std::tanh(inputs[i] / 2);
+    }
+    for (std::size_t i = n; i-- > 0;) {
+        above[i] = above[i + 1] * std::tanh(inputs[i] / 2);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        // Where tanh has rounded to 1, some 40 nats say the same.
+        messages[i] = std::clamp(2 * std::atanh(below[i] * above[i + 1]), -40.0, 40.0);
+    }
+    return messages;
+}
+
+// The message that leaves on each edge: Weigh maps the least magnitude of the others.
+template <class Value, class Weigh>
+std::vector<Value> min_sum_check(const std::vector<Value>& inputs, Weigh&& weigh)
+{
+    std::vector<Value> messages(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Value least = std::numeric_limits<Value>::infinity();
+        bool negative = false;
+        for (std::size_t j = 0; j < inputs.size(); ++j) {
+            if (j != i) {
+                least = std::min(least, std::abs(inputs[j]));
+                negative ^= inputs[j] < 0;
+            }
+        }
+        const Value m = weigh(least);
+        messages[i] = negative ? -m : m;
+    }
+    return messages;
+}
+
+std::vector<float> rule_check(const message_rule& rule, const std::vector<float>& inputs)
+{
+    return min_sum_check(inputs, [&rule](float least) -> float {
+        const float x = std::max(0.0f, std::min(least - rule.offset, rule.message_limit));
+        if (rule.precision == ldpc_precision::float32) {
+            return x * rule.normalization;
+        }
+        return std::floor((x * rule.sixteenths + 8) / 16);
+    });
+}
+
+} // namespace
+
+unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits)
+{
+    unsigned violated = 0;
+    for (unsigned c = 0; c < code.checks(); ++c) {
+        unsigned sum = 0;
+        for (const auto bit : code.check(c)) {
+            sum ^= bits[bit];
+        }
+        violated += sum;
+    }
+    return violated;
+}
+
+ldpc_result sum_product(const ldpc_code& code,
+                        ldpc_schedule schedule,
+                        const std::vector<double>& llr,
+                        unsigned max_iterations,
+                        bool early_stop)
+{
+    if (schedule == ldpc_schedule::flooding) {
+        return flood(code, llr, max_iterations, early_stop, sum_product_check);
+    }
+    return layer_by_layer(
+        code, make_layer_plan(code), llr, max_iterations, early_stop, sum_product_check);
+}
+
+ldpc_result min_sum(const ldpc_code& code,
+                    const std::vector<double>& llr,
+                    unsigned max_iterations,
+                    bool early_stop)
+{
+    return flood(code, llr, max_iterations, early_stop, [](const auto& inputs) {
+        return min_sum_check(inputs, [](double least) { return least; });
+    });
+}
+
+ldpc_result layered(const ldpc_code& code,
+                    const layer_plan& plan,
+                    const message_rule& rule,
+                    const std::vector<float>& channel,
+                    unsigned max_iterations,
+                    bool early_stop)
+{
+    return layer_by_layer(
+        code, plan, channel, max_iterations, early_stop, [&rule](const auto& inputs) {
+            return rule_check(rule, inputs);
+        });
+}
+
+ldpc_result flooding(const ldpc_code& code,
+                     const message_rule& rule,
+                     const std::vector<float>& channel,
+                     unsigned max_iterations,
+                     bool early_stop)
+{
+    return flood(code, channel, max_iterations, early_stop, [&rule](const auto& inputs) {
+        return rule_check(rule, inputs);
+    });
+}
+
+} // namespace reference
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,84 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The plain LDPC decoders that the fast ones answer to: sum-product and the min-sum of
+ * the thesis in double precision, and the bit-true model of both backends. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_REFERENCE_H
+#define INCLUDED_GPUFEC_LDPC_REFERENCE_H
+
+#include "layer_plan.h"
+#include "message_rule.h"
+#include <cstdint>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+namespace reference {
+
+struct ldpc_result {
+    std::vector<std::uint8_t> bits; //!< decisions, n of them, one a byte
+    unsigned iterations = 0;        //!< iterations made
+    unsigned unsatisfied = 0;       //!< checks that the decisions violate
+};
+
+/*!
+ * \brief Belief propagation in double precision.
+ *
+ * Check nodes compute 2·atanh(Π tanh(t/2)) (Gallager), in flooding or layer by layer.
+ *
+ * \param llr n channel values in nats, positive means bit 0
+ * \param early_stop stop after the first iteration whose decisions satisfy every check
+ */
+ldpc_result sum_product(const ldpc_code& code,
+                        ldpc_schedule schedule,
+                        const std::vector<double>& llr,
+                        unsigned max_iterations,
+                        bool early_stop);
+
+/*!
+ * \brief The min-sum decoder of Feltrin's thesis: flooding, no offset, in double.
+ */
+ldpc_result min_sum(const ldpc_code& code,
+                    const std::vector<double>& llr,
+                    unsigned max_iterations,
+                    bool early_stop);
+
+/*!
+ * \brief The bit-true model of the layered decoders: message_rule.h, layer_plan.h.
+ *
+ * \param channel n channel values, in steps; in float precision each operation is
+ *        rounded to a float
+ */
+ldpc_result layered(const ldpc_code& code,
+                    const layer_plan& plan,
+                    const message_rule& rule,
+                    const std::vector<float>& channel,
+                    unsigned max_iterations,
+                    bool early_stop);
+
+/*!
+ * \brief The bit-true model of the flooding decoders.
+ *
+ * In each iteration all checks renew their messages from the posteriors, by the rule;
+ * then the posterior of each bit becomes its channel value plus its messages, added in
+ * the order of its checks.
+ */
+ldpc_result flooding(const ldpc_code& code,
+                     const message_rule& rule,
+                     const std::vector<float>& channel,
+                     unsigned max_iterations,
+                     bool early_stop);
+
+//! Checks that bits (one a byte) violate.
+unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits);
+
+} // namespace reference
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_REFERENCE_H */

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""LDPC in flowgraphs: every code from gr-dtv's transmitter to our bytes, and ACM."""
+
+import tempfile
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, dtv, gpufec, gr
+import qa_support
+
+# K and Es/N0 of EN 302 307-1 tables 5 and 13.
+NORMAL = {"1/4": (16200, -2.35), "1/3": (21600, -1.24), "2/5": (25920, -0.30),
+          "1/2": (32400, 1.00), "3/5": (38880, 2.23), "2/3": (43200, 3.10),
+          "3/4": (48600, 4.03), "4/5": (51840, 4.68), "5/6": (54000, 5.18),
+          "8/9": (57600, 6.20), "9/10": (58320, 6.42)}
+SHORT_K = {"1/4": 3240, "1/3": 5400, "2/5": 6480, "1/2": 7200, "3/5": 9720,
+           "2/3": 10800, "3/4": 11880, "4/5": 12600, "5/6": 13320, "8/9": 14400}
+CODES = ([("normal", rate, k, es) for rate, (k, es) in NORMAL.items()]
+         + [("short", rate, k, NORMAL[rate][1] + 0.3) for rate, k in SHORT_K.items()])
+BITS = {"normal": 64800, "short": 16200}
+# A (7, 4) Hamming code.
+HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2 3 0\n"
+           "1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n")
+
+
+def dtv_transmit(size, rate, frames):
+    """What gr-dtv makes of random packets: the bits its BCH encoder gives, and QPSK
+    symbols, of that many frames."""
+    code = getattr(dtv, "C" + rate.replace("/", "_"))
+    frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
+    count = (frames + 3) * BITS[size] // (188 * 8) + 8
+    packets = np.random.default_rng(2).integers(0, 256, (count, 188), np.uint8)
+    packets[:, 0] = 0x47
+    graph = gr.top_block()
+    source = blocks.vector_source_b(packets.ravel().tolist())
+    parameters = (dtv.STANDARD_DVBS2, frame, code)
+    header = dtv.dvb_bbheader_bb(*parameters, dtv.RO_0_20, dtv.INPUTMODE_NORMAL,
+                                 dtv.INBAND_OFF, 168, 4000000)
+    bch = dtv.dvb_bch_bb(*parameters)
+    symbols, sent = blocks.vector_sink_c(), blocks.vector_sink_b()
+    graph.connect(source, header, dtv.dvb_bbscrambler_bb(*parameters), bch,
+                  dtv.dvb_ldpc_bb(*parameters, dtv.MOD_QPSK),
+                  dtv.dvbs2_interleaver_bb(frame, code, dtv.MOD_QPSK),
+                  dtv.dvbs2_modulator_bc(frame, code, dtv.MOD_QPSK,
+                                         dtv.INTERPOLATION_OFF), symbols)
+    graph.connect(bch, sent)
+    graph.run()
+    count = frames * BITS[size] // 2
+    return (np.array(sent.data(), np.uint8),
+            np.array(symbols.data(), np.complex64)[:count])
+
+
+def demap(symbols, es_n0_db, seed=5):
+    """Soft values in nats of QPSK symbols after noise."""
+    random = np.random.default_rng(seed)
+    variance = 10 ** (-es_n0_db / 10) / 2
+    noisy = symbols.view(np.float32) + np.sqrt(variance) * random.standard_normal(
+        2 * len(symbols))
+    return (np.sqrt(2) / variance * noisy).astype(np.float32)
+
+
+def encode(bits, **code):
+    items, _ = qa_support.run(qa_support.vector_source(bits), gpufec.ldpc_encoder(**code))
+    return items
+
+
+def to_int8(llr, scale=2.0):
+    return np.clip(np.rint(llr * scale), -127, 127).astype(np.int8)
+
+
+def decode(llr, tags=(), backend="cpu", largest=0, **parameters):
+    decoder = gpufec.gpu_ldpc_dvbs2(backend=backend, **parameters)
+    return qa_support.run(qa_support.vector_source(llr, tags), decoder, largest)
+
+
+def clean(codeword, amplitude=6.0):
+    return to_int8(amplitude * (1.0 - 2.0 * codeword))
+
+
+class qa_ldpc(unittest.TestCase):
+    def every_code_from_gr_dtv(self, backend):
+        for size, rate, k, es_n0 in CODES:
+            with self.subTest(size=size, rate=rate):
+                frames = 2
+                sent, symbols = dtv_transmit(size, rate, frames)
+                self.assertEqual(len(symbols), frames * BITS[size] // 2)
+                llr = to_int8(demap(symbols, es_n0 + 0.6))
+                items, tags = decode(llr, backend=backend, frame_size=size, rate=rate,
+                                     max_iterations=50)
+                expected = np.packbits(sent[:frames * k])
+                self.assertTrue(np.array_equal(items, expected))
+                valid = qa_support.tags_of(tags, "ldpc_valid")
+                self.assertEqual(valid, [(0, True), (k // 8, True)])
+
+    def test_every_code_from_gr_dtv(self):
+        self.every_code_from_gr_dtv("cpu")
+
+    def test_every_code_from_gr_dtv_on_cuda(self):
+        if qa_support.cuda_missing():
+            self.skipTest(qa_support.cuda_missing())
+        self.every_code_from_gr_dtv("cuda")
+
+    def test_encoder_agrees_with_gr_dtv(self):
+        for size, rate, k, _ in CODES:
+            with self.subTest(size=size, rate=rate):
+                sent, symbols = dtv_transmit(size, rate, 2)
+                coded = encode(sent[:2 * k], frame_size=size, rate=rate)
+                self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
+
+    def test_packed_encoder_and_codeword_output(self):
+        bits = qa_support.random_bits(2 * 7200, 1)
+        packed = encode(np.packbits(bits), frame_size="short", packed_input=True,
+                        packed_output=True)
+        coded = encode(bits, frame_size="short")
+        self.assertTrue(np.array_equal(packed, np.packbits(coded)))
+        for packed_output in (True, False):
+            items, _ = decode(clean(coded), frame_size="short", output="codeword",
+                              packed_output=packed_output)
+            expected = np.packbits(coded) if packed_output else coded
+            self.assertTrue(np.array_equal(items, expected))
+
+    def test_pieces_and_an_incomplete_end(self):
+        bits = qa_support.random_bits(5 * 14400, 2)
+        llr = clean(encode(bits, frame_size="short", rate="8/9"))
+        decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu",
+                                        packed_output=False, batch=2)
+        source = qa_support.array_source(np.concatenate([llr, llr[:5000]]), 3000, 4)
+        items, tags = qa_support.run(source, decoder)
+        self.assertTrue(np.array_equal(items, bits))
+        self.assertEqual([t[0] for t in qa_support.tags_of(tags, "ldpc_iterations")],
+                         [14400 * i for i in range(5)])
+
+    def test_float_with_the_worst_values(self):
+        bits = qa_support.random_bits(2 * 7200, 3)
+        llr = (8.0 * (1.0 - 2.0 * encode(bits, frame_size="short"))).astype(np.float32)
+        llr[:16200:50] = np.nan
+        llr[1:16200:50] *= np.inf
+        llr[16200:] = np.random.default_rng(1).choice([np.nan, 1, -1, np.inf], 16200)
+        items, tags = decode(llr, frame_size="short", soft_input="float")
+        self.assertTrue(np.array_equal(items[:900], np.packbits(bits[:7200])))
+        self.assertEqual(len(items), 1800)
+        self.assertEqual(qa_support.tags_of(tags, "ldpc_valid"),
+                         [(0, True), (900, False)])
+        self.assertGreater(qa_support.tags_of(tags, "ldpc_syndrome_weight")[0][1], 0)
+
+    def test_tags_go_to_their_bits(self):
+        bits = qa_support.random_bits(2 * 7200, 4)
+        llr = clean(encode(bits, frame_size="short"))
+        tags = [(0, "a", 0), (8, "a", 1), (7199, "a", 2), (16199, "a", 3),
+                (16200 + 801, "a", 4)]
+        tags = [(o, pmt.mp(k), pmt.from_long(v)) for o, k, v in tags]
+        _, out = decode(llr, tags, frame_size="short")
+        self.assertEqual(qa_support.tags_of(out, "a"),
+                         [(0, 0), (1, 1), (899, 2), (899, 3), (1000, 4)])
+
+    def acm_stream(self, tag_of):
+        """Frames of codes that alternate, with their tags; the bits they carry."""
+        rng = np.random.default_rng(6)
+        bits, llr, tags, at = [], [], [], 0
+        for index, modcod, size in rng.permutation(
+                [(i, m, s) for i, (m, s) in enumerate(
+                    [(4, 1), (11, 0), (10, 1), (12, 1), (4, 1), (1, 1), (6, 1)])]):
+            rate = {4: "1/2", 11: "9/10", 10: "8/9", 12: "3/5", 1: "1/4", 6: "2/3"}[modcod]
+            name = "short" if size else "normal"
+            message = qa_support.random_bits(SHORT_K[rate] if size else NORMAL[rate][0],
+                                             int(index))
+            coded = encode(message, frame_size=name, rate=rate)
+            tags.append((at, *tag_of(int(modcod), bool(size), name, rate)))
+            bits.append(message)
+            llr.append(clean(coded))
+            at += len(coded)
+        return bits, llr, tags
+
+    def xfecframe(self, modcod, short, name, rate):
+        return pmt.mp("XFECFRAME"), pmt.cons(pmt.from_long(modcod), pmt.from_bool(short))
+
+    def test_acm_with_both_forms_of_tags(self):
+        def dictionary(modcod, short, name, rate):
+            value = pmt.make_dict()
+            value = pmt.dict_add(value, pmt.mp("frame_size"), pmt.mp(name))
+            return pmt.mp("ldpc_code"), pmt.dict_add(value, pmt.mp("rate"), pmt.mp(rate))
+
+        def word(modcod, short, name, rate):
+            return pmt.mp("ldpc_code"), pmt.mp(f"{name} {rate}")
+
+        for tag_of in (self.xfecframe, dictionary, word):
+            bits, llr, tags = self.acm_stream(tag_of)
+            for batch in (1, 3, 0):
+                items, out = decode(np.concatenate(llr), tags, acm=True, batch=batch)
+                self.assertTrue(np.array_equal(
+                    items, np.concatenate([np.packbits(b) for b in bits])))
+                self.assertEqual([v for _, v in qa_support.tags_of(out, "ldpc_valid")],
+                                 [True] * len(bits))
+
+    def test_acm_skips_what_it_does_not_know(self):
+        bits, llr, tags = self.acm_stream(self.xfecframe)
+        # A frame of an unknown MODCOD is skipped by its length, though no tag follows it.
+        unknown = np.zeros(16200, np.int8)
+        last = tags[-1][0] + len(llr[-1])
+        with_unknown = np.concatenate(llr + [unknown, llr[-1]])
+        more = tags + [(last, pmt.mp("XFECFRAME"), pmt.cons(pmt.from_long(31), pmt.PMT_T))]
+        items, _ = decode(with_unknown, more, acm=True)
+        expected = np.concatenate([np.packbits(b) for b in bits + [bits[-1]]])
+        self.assertTrue(np.array_equal(items, expected))
+        # After a tag that says nothing, input is dropped up to the next one.
+        lost = [(0, pmt.mp("ldpc_code"), pmt.mp("short 7/8")), *tags[1:]]
+        items, _ = decode(np.concatenate(llr), lost, acm=True)
+        expected = np.concatenate([np.packbits(b) for b in bits[1:]])
+        self.assertTrue(np.array_equal(items, expected))
+        # A tag inside a frame ends it.
+        cut = len(llr[0]) - 100
+        early = [tags[0]] + [(o - 100, k, v) for o, k, v in tags[1:]]
+        items, _ = decode(np.concatenate([llr[0][:cut], *llr[1:]]), early, acm=True)
+        self.assertTrue(np.array_equal(items, expected))
+
+    def test_alist_codes(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write(HAMMING)
+            file.flush()
+            bits = qa_support.random_bits(4 * 50, 7)
+            coded = encode(bits, code_file=file.name)
+            self.assertEqual(len(coded), 7 * 50)
+            llr = clean(coded)
+            llr[3::7] = 0
+            items, _ = decode(llr, code_file=file.name, packed_output=False)
+            self.assertTrue(np.array_equal(items, bits))
+            # By name, among frames of DVB-S2.
+            short = qa_support.random_bits(7200, 8)
+            short_llr = clean(encode(short, frame_size="short"))
+            tags = [(0, pmt.mp("ldpc_code"), pmt.mp("ham")),
+                    (len(llr), *self.xfecframe(4, True, "", ""))]
+            items, _ = decode(np.concatenate([llr, short_llr]), tags, acm=True,
+                              packed_output=False, named_codes={"ham": file.name})
+            self.assertTrue(np.array_equal(items, np.concatenate([bits, short])))
+
+    def test_code_changes_between_frames(self):
+        first, second = qa_support.random_bits(14400, 1), qa_support.random_bits(10800, 2)
+        decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu",
+                                        packed_output=False)
+        for bits, rate in ((first, "8/9"), (second, "2/3")):
+            decoder.set_code("short " + rate)
+            llr = clean(encode(bits, frame_size="short", rate=rate))
+            items, _ = qa_support.run(qa_support.vector_source(llr), decoder)
+            self.assertTrue(np.array_equal(items, bits))
+        with self.assertRaisesRegex(ValueError, 'code is "short 9/10"'):
+            decoder.set_code("short 9/10")
+
+    def test_wrong_parameters(self):
+        for wrong, message in (
+                (dict(standard="dvbt2"), 'standard is "dvbt2"'),
+                (dict(frame_size="medium"), 'frame_size is "medium"'),
+                (dict(frame_size="short", rate="9/10"), 'rate is "9/10"'),
+                (dict(code_file="/no/file"), "code_file is"),
+                (dict(soft_input="int16"), 'soft_input is "int16"'),
+                (dict(llr_scale=0.0), "llr_scale is 0"),
+                (dict(algorithm="sum"), 'algorithm is "sum"'),
+                (dict(precision="int4"), 'precision is "int4"'),
+                (dict(max_iterations=0), "max_iterations is 0"),
+                (dict(max_iterations=-1), "max_iterations is -1"),
+                (dict(output="bits"), 'output is "bits"'),
+                (dict(batch=-1), "batch is -1"),
+                (dict(slots=0), "slots is 0"),
+                (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
+                (dict(backend="gpu"), 'backend is "gpu"'),
+                (dict(threads=0), "threads is 0"),
+                (dict(schedule="serial"), 'schedule is "serial"'),
+                (dict(offset=100.0), "offset is 100"),
+                (dict(normalization=1.5), "normalization is 1.5")):
+            with self.subTest(**wrong), self.assertRaisesRegex(ValueError, message):
+                gpufec.gpu_ldpc_dvbs2(**wrong)
+
+
+if __name__ == "__main__":
+    qa_support.main()
