@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr {
@@ -174,6 +175,118 @@ GPUFEC_API void sync_encode(const sync_code& code,
                             std::size_t count,
                             std::uint8_t* out,
                             unsigned first = 0);
+
+//! Where frames begin and end.
+enum class sync_mode {
+    framed, //!< each push is a frame
+    stream  //!< frames follow each other without a mark
+};
+
+//! How posteriors are computed.
+enum class sync_form {
+    linear,  //!< each word's lattice once over all drifts: exact and fastest
+    corridor //!< with branch metrics of limited drift changes, as in Briffa 2014
+};
+
+enum class sync_precision {
+    float32,
+    float64,
+    mixed //!< lattices in float, all else in double
+};
+
+//! What becomes of the corridor form's branch metrics.
+enum class sync_storage {
+    automatic, //!< global where memory allows
+    global,    //!< all of a frame's are kept
+    local      //!< they are computed twice, and those of one index kept
+};
+
+//! How the corridor form computes its branch metrics.
+enum class sync_receiver {
+    corridor, //!< a lattice, as far as the drift limits reach
+    lattice,  //!< the whole lattice
+    trellis   //!< a trellis over drifts with a cap on insertions before a symbol
+};
+
+//! What is given for each message symbol.
+enum class sync_output {
+    symbols,     //!< the most likely symbol: uint8 up to q = 256, else int16
+    posteriors,  //!< q floats of sum 1
+    extrinsics,  //!< q floats of sum 1: posteriors without the prior's part
+    llr,         //!< log2 q int8, most significant bit first, positive means 0, 8 a nat;
+                 //!< of the extrinsics
+    posteriors64 //!< q doubles of sum 1
+};
+
+//! \throws std::invalid_argument that says what is allowed
+GPUFEC_API sync_mode sync_mode_from_string(const std::string& name);
+//! \copydoc sync_mode_from_string
+GPUFEC_API sync_form sync_form_from_string(const std::string& name);
+//! "float", "double" or "mixed". \throws std::invalid_argument
+GPUFEC_API sync_precision sync_precision_from_string(const std::string& name);
+//! "auto", "global" or "local". \throws std::invalid_argument
+GPUFEC_API sync_storage sync_storage_from_string(const std::string& name);
+//! \copydoc sync_mode_from_string
+GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
+//! \copydoc sync_mode_from_string
+GPUFEC_API sync_output sync_output_from_string(const std::string& name);
+
+//! What a sync_decoder decodes, and how.
+struct sync_options {
+    sync_options(sync_code c, const bsid_model& model) : code(std::move(c)), channel(model) {}
+
+    sync_code code;
+    bsid_model channel;
+    sync_mode mode = sync_mode::framed;
+    //! false: one channel symbol a byte, one out of range being an erasure; true: floats,
+    //! the probability that a 1 was received (alphabet 2), NaN being an erasure.
+    bool soft_input = false;
+    sync_output output = sync_output::symbols;
+    sync_form form = sync_form::linear;
+    sync_precision precision = sync_precision::float32;
+    double exclusion = 1e-10; //!< probability of drifts that are not considered
+    bool priors = false;      //!< each frame comes with priors of its symbols
+    bool drifts = false;      //!< give the drift posteriors of both ends of a frame
+
+    // Frames: what is known of the drift at both ends. A start at drift m means that the
+    // frame begins at item m. An end at drift m means m + n·N items since item 0; without
+    // an end prior the frame ends with the last item.
+    drift_prior start;
+    drift_prior end = { 0, {} };
+
+    // Streams.
+    unsigned lookahead = 0; //!< symbols beyond a frame that it is decoded with; 0: chosen
+    unsigned acquire =
+        0; //!< the first frame begins at any of so many items; 0: at item 0
+
+    // The corridor form.
+    sync_storage storage = sync_storage::automatic;
+    int change_first = 0; //!< drift changes a symbol; both 0: from the exclusion
+    int change_last = 0;
+    sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
+    unsigned insertion_cap = 2; //!< trellis: the most insertions before a symbol
+    //! Boundary metrics below this part of the largest count as 0, CPU only.
+    double state_threshold = 0;
+    //! Lattice values below this part of the row's largest count as 0, CPU only.
+    double lattice_threshold = 0;
+
+    unsigned batch = 0; //!< frames a slot; 0: chosen from the device
+    unsigned slots = 3;
+    double max_latency_ms = 50;
+    backend where = backend::automatic;
+    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
+    unsigned threads = 1;             //!< of the CPU backend
+};
+
+//! What is known of a decoded frame.
+struct sync_status {
+    double
+        log_probability; //!< natural logarithm of P(Y), of the frame and its look-ahead
+    float entropy;       //!< of the drift at the frame's end, bits
+    std::int32_t start_drift; //!< the most likely drift at its beginning
+    std::int32_t end_drift;   //!< the most likely drift at its end
+    std::uint32_t valid;      //!< 0: not to be decoded; posteriors are uniform, symbols 0
+};
 
 } // namespace gpufec
 } // namespace gr
