@@ -1,3 +1,5 @@
+/* The names of docstrings, as GNU Radio's bindings use them. */
+
 #ifndef PYDOC_MACROS_H
 #define PYDOC_MACROS_H
 

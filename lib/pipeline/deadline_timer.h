@@ -11,8 +11,8 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
 #define INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
 
-#include <chrono>
 #include <condition_variable>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <thread>

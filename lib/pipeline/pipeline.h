@@ -13,9 +13,9 @@
 
 #include "host_memory.h"
 #include <gnuradio/gpufec/batch_decoder.h>
+#include <condition_variable>
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -61,7 +61,7 @@ public:
      * \p slots (at least 1) for each of the \p decoders (at least one, all of the same
      * limits).
      */
-    pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h = {})
+    pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h)
         : d_hooks(std::move(h))
     {
         const auto limits = decoders.front()->limits();
@@ -72,6 +72,7 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             auto s = std::make_unique<entry>(limits);
             s->user = decoders[i % decoders.size()].get();
+            s->number = unsigned(i / decoders.size());
             lock_pages(*s);
             d_slots.push_back(std::move(s));
         }
@@ -117,7 +118,7 @@ public:
         const auto index = d_flight.front();
         auto& s = *d_slots[index];
         bool done = false;
-        guarded(s, [&] { done = s.user->finished(index); });
+        guarded(s, [&] { done = s.user->finished(s.number); });
         return done ? &s.memory : nullptr;
     }
 
@@ -168,7 +169,8 @@ private:
         host_memory input, output, status;
         slot memory;
         decoder* user = nullptr;
-        bool moved = false; // to a fallback, and not yet started there
+        unsigned number = 0; // among the slots of that decoder
+        bool moved = false;  // to a fallback, and not yet started there
     };
 
     void attach(decoder& d)
@@ -191,8 +193,9 @@ private:
 
     void start(std::size_t index)
     {
-        auto& m = d_slots[index]->memory;
-        d_slots[index]->user->submit(index, m.job, { m.input, m.output, m.status });
+        auto& s = *d_slots[index];
+        auto& m = s.memory;
+        s.user->submit(s.number, m.job, { m.input, m.output, m.status });
     }
 
     //! Runs \p action on the slot's decoder; if that device fails, moves its slots over.
@@ -215,10 +218,12 @@ private:
             d_fallback = d_hooks.fallback();
             attach(*d_fallback);
         }
-        for (auto& s : d_slots) {
+        for (std::size_t index = 0; index < d_slots.size(); ++index) {
+            auto& s = d_slots[index];
             if (s->user == &failed) {
                 unlock_pages(*s);
                 s->user = d_fallback.get();
+                s->number = unsigned(index);
                 lock_pages(*s);
                 s->moved = true;
             }

@@ -36,7 +36,8 @@ unsigned default_decode_length(unsigned overlap)
     return length;
 }
 
-void check_range(const char* name, unsigned value, unsigned low, unsigned high, unsigned unit)
+void check_range(
+    const char* name, unsigned value, unsigned low, unsigned high, unsigned unit)
 {
     if (value < low || value > high || value % unit != 0) {
         throw std::invalid_argument(
@@ -48,10 +49,10 @@ void check_range(const char* name, unsigned value, unsigned low, unsigned high, 
 
 } // namespace
 
-std::uint32_t frame_stages(const conv_code& code, termination ends, unsigned frame_bits)
+std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned frame_bits)
 {
-    const bool tail = ends == termination::terminated || ends == termination::truncated;
-    return frame_bits + (tail ? code.constraint_length() - 1 : 0);
+    return frame_bits +
+           (ends == termination::terminated ? code.constraint_length() - 1 : 0);
 }
 
 void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bits)
@@ -101,15 +102,14 @@ block_plan make_block_plan(const conv_code& code,
     }
 
     plan.frame_bits = frame_bits;
-    plan.frame_stages = frame_stages(code, ends, frame_bits);
-    plan.frame_values = code.values(
-        ends == termination::truncated ? frame_bits : plan.frame_stages);
+    plan.frame_values = code.values(sent_stages(code, ends, frame_bits));
+    plan.frame_stages =
+        ends == termination::tailbiting ? frame_bits : frame_bits + memory;
     if (decode_length == 0) {
         const auto blocks = std::max(1u, frame_bits / plan.decode_length);
         plan.decode_length = round_up((frame_bits + blocks - 1) / blocks, 32);
     }
-    plan.blocks_per_frame =
-        (frame_bits + plan.decode_length - 1) / plan.decode_length;
+    plan.blocks_per_frame = (frame_bits + plan.decode_length - 1) / plan.decode_length;
     plan.window = std::min(plan.decode_length, frame_bits) + 2 * plan.overlap;
     if (ends != termination::tailbiting) {
         plan.window = plan.blocks_per_frame == 1

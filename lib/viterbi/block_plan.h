@@ -66,7 +66,8 @@ struct block_plan {
 
     // Frames only.
     std::uint32_t frame_bits;
-    std::uint32_t frame_stages;     //!< with the tail
+    std::uint32_t
+        frame_stages; //!< with the tail, sent (terminated) or erased (truncated)
     std::uint32_t frame_values;     //!< soft values a frame
     std::uint32_t blocks_per_frame; //!< 1 in streaming
 
@@ -91,8 +92,8 @@ struct block_plan {
     }
 };
 
-//! Stages of a frame, with the tail: K−1 more where it is terminated or truncated.
-std::uint32_t frame_stages(const conv_code& code, termination ends, unsigned frame_bits);
+//! Stages that a frame sends: with the tail of K−1 zero bits where it is terminated.
+std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!
  * \brief Checks the information bits of a frame.

@@ -37,10 +37,10 @@ unsigned parity(unsigned x) { return __builtin_parity(x); }
 // One row of '0' and '1' an output, all of the same length.
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
-    const std::string allowed = "one string of 0 and 1 for each of the " +
-                                std::to_string(outputs) +
-                                " outputs, comma separated, all of the same length up to " +
-                                std::to_string(conv_code::max_period);
+    const std::string allowed =
+        "one string of 0 and 1 for each of the " + std::to_string(outputs) +
+        " outputs, comma separated, all of the same length up to " +
+        std::to_string(conv_code::max_period);
     const std::string quoted = '"' + pattern + '"';
     std::vector<std::string> rows;
     std::istringstream text(pattern);

@@ -44,7 +44,7 @@ std::size_t conv_encoder_kernel::coded_bits(std::size_t bits) const
     if (d_ends == termination::streaming) {
         return d_code.values(d_stage + bits) - d_code.values(d_stage);
     }
-    return d_code.values(frame_stages(d_code, d_ends, d_frame_bits));
+    return d_code.values(sent_stages(d_code, d_ends, d_frame_bits));
 }
 
 std::size_t conv_encoder_kernel::encode(const std::uint8_t* bits,
@@ -71,7 +71,7 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
             state = d_code.next_state(state, bits[i] & 1u);
         }
     }
-    const auto stages = frame_stages(d_code, d_ends, d_frame_bits);
+    const auto stages = sent_stages(d_code, d_ends, d_frame_bits);
     auto* end = out;
     for (unsigned i = 0; i < stages; ++i) {
         const unsigned bit = i < d_frame_bits ? bits[i] & 1u : 0u;

@@ -38,7 +38,8 @@ public:
             const unsigned bit = 2 * j / N;
             const unsigned even_state = 2 * j % N;
             const auto even = d_metrics[even_state] + cost(even_state, bit, soft);
-            const auto other = d_metrics[even_state + 1] + cost(even_state + 1, bit, soft);
+            const auto other =
+                d_metrics[even_state + 1] + cost(even_state + 1, bit, soft);
             odd[j] = other < even;
             next[j] = std::min(even, other);
         }
@@ -114,9 +115,8 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
                                              std::size_t bits)
 {
     const auto map = make_value_map(code);
-    const auto stages = ends == termination::terminated
-                            ? bits + code.constraint_length() - 1
-                            : bits;
+    const auto stages =
+        ends == termination::terminated ? bits + code.constraint_length() - 1 : bits;
     const auto run = [&](std::vector<metric> start) {
         trellis t(code, std::move(start));
         for (std::size_t s = 0; s < stages; ++s) {
@@ -179,13 +179,12 @@ std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
                     stage = (s % std::int64_t(plan.frame_stages) + plan.frame_stages) %
                             plan.frame_stages;
                 }
-                t.step(stage_values(
-                    code, map, values.data() + frame * count, count, stage));
+                t.step(
+                    stage_values(code, map, values.data() + frame * count, count, stage));
             }
             const auto path = t.trace(0);
-            decoded.insert(decoded.end(),
-                           path.begin() + w.lead,
-                           path.begin() + w.lead + w.count);
+            decoded.insert(
+                decoded.end(), path.begin() + w.lead, path.begin() + w.lead + w.count);
         }
     }
     decoded.resize(frames * frame_bits);

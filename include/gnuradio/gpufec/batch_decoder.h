@@ -28,7 +28,8 @@ struct batch_limits {
     std::size_t pieces = 0;       //!< parallel blocks, codewords or frames
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
-    std::size_t status_bytes = 0; //!< host memory of the per-piece status, 0 if there is none
+    std::size_t status_bytes =
+        0; //!< host memory of the per-piece status, 0 if there is none
 };
 
 /*!

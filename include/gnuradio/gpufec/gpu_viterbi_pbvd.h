@@ -17,8 +17,8 @@ namespace gr {
 namespace gpufec {
 
 /*!
- * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the CPU.
- * \ingroup gpufec
+ * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the
+ * CPU. \ingroup gpufec
  *
  * \details
  * Decodes an endless stream, or frames, of soft values. The stream is cut into parallel

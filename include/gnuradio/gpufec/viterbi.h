@@ -105,8 +105,9 @@ private:
     std::vector<unsigned> d_polynomials;
     std::vector<bool> d_inverted;
     unsigned d_period = 1;
-    std::vector<bool> d_sent;       // period × R
-    std::vector<unsigned> d_before; // soft values before a stage of the period; period + 1
+    std::vector<bool> d_sent; // period × R
+    std::vector<unsigned>
+        d_before; // soft values before a stage of the period; period + 1
 };
 
 //! How a sequence of information bits begins and ends on the trellis.
@@ -219,7 +220,8 @@ public:
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
-    explicit viterbi_decoder(const viterbi_options& options, hooks h = {});
+    viterbi_decoder(const viterbi_options& options, hooks h);
+    explicit viterbi_decoder(const viterbi_options& options);
     ~viterbi_decoder();
 
     //! Takes up to \p items input items, and says how many it took.

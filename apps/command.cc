@@ -1,0 +1,132 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "command.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include <unistd.h>
+
+namespace gr {
+namespace gpufec {
+
+namespace po = boost::program_options;
+
+bool command_line::parse(const arguments& args, po::variables_map& values)
+{
+    options.add_options()("help,h", "this text");
+    po::positional_options_description order;
+    po::options_description all;
+    all.add(options);
+    for (const auto& p : positional) {
+        order.add(p.c_str(), 1);
+        all.add_options()(p.c_str(), po::value<std::string>());
+    }
+    try {
+        po::store(po::command_line_parser(args).options(all).positional(order).run(),
+                  values);
+        po::notify(values);
+    } catch (const po::error& error) {
+        throw usage_error(error.what());
+    }
+    if (values.count("help")) {
+        std::cout << "Usage: " << name << " " << synopsis << "\n\n"
+                  << description << "\n\n"
+                  << options << "\nExit status: 0 done, 1 failed, 2 wrong usage.\n";
+        return false;
+    }
+    for (const auto& p : positional) {
+        if (!values.count(p)) {
+            throw usage_error(p + " is missing: see " + name + " --help");
+        }
+    }
+    return true;
+}
+
+progress_line::progress_line() : d_terminal(isatty(STDERR_FILENO)) {}
+
+progress_line::~progress_line() { clear(); }
+
+void progress_line::show(const std::string& text)
+{
+    if (!d_terminal || seconds() - d_last < 0.2) {
+        return;
+    }
+    d_last = seconds();
+    d_shown = true;
+    std::cerr << "\r\033[K" << text << std::flush;
+}
+
+void progress_line::clear()
+{
+    if (d_shown) {
+        std::cerr << "\r\033[K" << std::flush;
+        d_shown = false;
+    }
+}
+
+double seconds()
+{
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+
+double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    const auto n = values.size();
+    return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+namespace {
+
+std::string processor()
+{
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (line.rfind("model name", 0) == 0) {
+            return line.substr(std::min(line.size(), line.find(':') + 2));
+        }
+    }
+    return "unknown";
+}
+
+} // namespace
+
+json environment()
+{
+    const auto now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char date[32];
+    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return json::object({ { "version", GPUFEC_VERSION },
+                          { "date", date },
+                          { "processor", processor() },
+                          { "cores", std::thread::hardware_concurrency() } });
+}
+
+void write_json(const json& value, const std::string& path)
+{
+    if (path == "-") {
+        std::cout << value.to_string() << std::endl;
+        return;
+    }
+    std::ofstream file(path);
+    file << value.to_string() << "\n";
+    if (!file.flush()) {
+        throw std::runtime_error("cannot write " + path);
+    }
+}
+
+} // namespace gpufec
+} // namespace gr

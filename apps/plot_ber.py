@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Draws bit error rates against Eb/N0 from the JSON files of `gpufec ber`.
+
+Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]...
+"""
+
+import argparse
+import json
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+
+def label_of(report):
+    options = report["options"]
+    return (f"{options['code']}, {options['termination']}, "
+            f"L={report['decoder']['overlap']}")
+
+
+def draw(axes, report, label, theory):
+    points = [p for p in report["points"] if p["ebn0_db"] is not None]
+    seen = [p for p in points if p["errors"] > 0]
+    x = [p["ebn0_db"] for p in seen]
+    lines = axes.errorbar(x, [p["ber"] for p in seen],
+                          yerr=[min(p["confidence"], 0.9 * p["ber"]) for p in seen],
+                          marker="o", markersize=4, capsize=2, label=label)
+    color = lines[0].get_color()
+    both = [p for p in seen if "reference" in p and p["reference"]["errors"] > 0]
+    if both:
+        axes.plot([p["ebn0_db"] for p in both], [p["reference"]["ber"] for p in both],
+                  "x", color=color, label="maximum likelihood, same noise")
+    bounded = [p for p in points if p["theory"] is not None and p["theory"] < 0.1]
+    if theory and bounded:
+        axes.plot([p["ebn0_db"] for p in bounded], [p["theory"] for p in bounded],
+                  "--", color=color, alpha=0.6, label="union bound")
+
+
+def plot(reports, labels, png, theory="each", title=None):
+    """Draws `reports` (parsed JSON) with their `labels` to the file `png`.
+
+    theory: the union bound beside "each" of them, or the "first" only.
+    """
+    figure, axes = pyplot.subplots(figsize=(7, 5))
+    for number, (report, label) in enumerate(zip(reports, labels)):
+        draw(axes, report, label, theory == "each" or number == 0)
+    axes.set_yscale("log")
+    axes.set_xlabel("Eb/N0 [dB]")
+    axes.set_ylabel("bit error rate")
+    if title:
+        axes.set_title(title)
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(png, dpi=120)
+    pyplot.close(figure)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="+", metavar="RESULT.json")
+    parser.add_argument("png", metavar="PLOT.png")
+    parser.add_argument("--label", action="append", default=[],
+                        help="of each result in turn, instead of its code")
+    arguments = parser.parse_args()
+    reports = []
+    for path in arguments.results:
+        with open(path) as file:
+            reports.append(json.load(file))
+    labels = [label_of(r) for r in reports]
+    labels[:len(arguments.label)] = arguments.label
+    plot(reports, labels[:len(reports)], arguments.png)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

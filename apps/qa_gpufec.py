@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gpufec command line tool, called as a user calls it. Usage: qa_gpufec.py TOOL"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOL = "gpufec"
+
+
+def run(*arguments, **keywords):
+    return subprocess.run([TOOL, *arguments], capture_output=True, timeout=120,
+                          **keywords)
+
+
+def encode_k7(bits):
+    """171, 133 octal, one coded bit an item."""
+    register, coded = 0, []
+    for bit in bits:
+        register = (register >> 1) | (bit << 6)
+        coded += [bin(register & polynomial).count("1") & 1
+                  for polynomial in (0o171, 0o133)]
+    return coded
+
+
+def pack(bits):
+    bits = bits + [0] * (-len(bits) % 8)
+    return bytes(int("".join(map(str, bits[i:i + 8])), 2)
+                 for i in range(0, len(bits), 8))
+
+
+class qa_usage(unittest.TestCase):
+
+    def test_help(self):
+        for command in ([], ["info"], ["bench", "viterbi"], ["ber", "viterbi"],
+                        ["decode", "viterbi"]):
+            result = run(*command, "--help")
+            self.assertEqual(result.returncode, 0, command)
+            self.assertIn(b"Usage: gpufec", result.stdout)
+            self.assertIn(b"Exit status", result.stdout)
+
+    def check_refused(self, expected, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 2, (arguments, result.stderr))
+        self.assertIn(expected, result.stderr.decode())
+        self.assertEqual(result.stdout, b"")
+
+    def test_nothing(self):
+        result = run()
+        self.assertEqual(result.returncode, 2)
+
+    def test_unknown_names(self):
+        self.check_refused("sing", "sing")
+        self.check_refused("viterbi", "ber", "turbo")
+        self.check_refused("--sing", "ber", "viterbi", "--sing")
+        self.check_refused("--preset", "ber", "viterbi", "--preset", "mars")
+
+    def test_errors_name_the_option(self):
+        for option, value in (("constraint-length", "2"), ("polynomials", "178,133"),
+                              ("puncturing", "10"), ("termination", "sometimes"),
+                              ("frame-bits", "-3"), ("frame-bits", "100"),
+                              ("soft-input", "int7"),
+                              ("backend", "abacus"), ("decode-length", "33"),
+                              ("overlap", "1"), ("slots", "99"), ("threads", "0"),
+                              ("device", "a"), ("cuda-kernel", "none")):
+            self.check_refused("--" + option, "ber", "viterbi", "--" + option, value)
+        self.check_refused("--range", "ber", "viterbi", "--range", "4:1:2")
+        self.check_refused("--max-bits", "ber", "viterbi", "--max-bits", "-1")
+        self.check_refused("--runs", "bench", "viterbi", "--runs", "0")
+        self.check_refused("--pace", "decode", "viterbi", "--pace", "-1", "a", "b")
+        self.check_refused("OUT", "decode", "viterbi", "a")
+
+    def test_missing_device_fails(self):
+        result = run("ber", "viterbi", "--backend", "cuda", "--device", "63")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertTrue(result.stderr)
+
+
+class qa_info(unittest.TestCase):
+
+    def test_json(self):
+        report = json.loads(run("info", "--json").stdout)
+        names = [p["name"] for p in report["viterbi_presets"]]
+        self.assertIn("dvb_3_4", names)
+        self.assertTrue(report["cpu_backend"])
+        self.assertTrue(report["cuda_devices"] or report["cuda_missing"])
+
+    def test_text(self):
+        result = run("info")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"dvb_3_4", result.stdout)
+
+
+class qa_bench(unittest.TestCase):
+
+    def test_json(self):
+        for more in ([], ["--soft-input", "float", "--preset", "dvb_3_4"],
+                     ["--preset", "wimax", "--frame-bits", "996", "--soft-input",
+                      "packed4"]):
+            result = run("bench", "viterbi", "--backend", "cpu", "--seconds", "0.2",
+                         "--runs", "3", "--json", *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rate = json.loads(result.stdout)["rates"][0]
+            self.assertEqual(len(rate["runs"]), 3)
+            self.assertGreater(rate["median_bits_per_s"], 0)
+            self.assertLessEqual(rate["least_bits_per_s"], rate["median_bits_per_s"])
+
+
+class qa_ber(unittest.TestCase):
+
+    def ber(self, *arguments):
+        result = run("ber", "viterbi", "--backend", "cpu", "--json", "-", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, b"")  # no progress where there is no terminal
+        return json.loads(result.stdout)
+
+    def test_range_and_reference(self):
+        report = self.ber("--range", "1:0.5:2", "--min-errors", "1000", "--reference",
+                          "--positions")
+        points = report["points"]
+        self.assertEqual([p["ebn0_db"] for p in points], [1, 1.5, 2])
+        self.assertGreater(points[0]["ber"], points[2]["ber"])
+        self.assertAlmostEqual(points[2]["ber"], 5.01e-3, delta=5e-4)
+        for p in points:
+            self.assertGreaterEqual(p["errors"], 1000)
+            self.assertAlmostEqual(p["ratio"], 1, delta=0.05)
+            self.assertEqual(sum(p["positions"]["events"]), p["events"])
+
+    def test_same_seed_same_figures(self):
+        arguments = ["--range", "2", "--preset", "80211_3_4", "--frame-bits", "800",
+                     "--max-bits", "3e5", "--min-errors", "0"]
+        one = self.ber(*arguments)["points"]
+        other = self.ber(*arguments, "--threads", "2", "--batch", "32")["points"]
+        different = self.ber(*arguments, "--seed", "2")["points"]
+        self.assertEqual(one, other)
+        self.assertNotEqual(one, different)
+        self.assertGreater(one[0]["frame_errors"], 0)
+
+    def test_no_noise(self):
+        point = self.ber("--range", "inf", "--max-bits", "1e6")["points"][0]
+        self.assertEqual(point["errors"], 0)
+        self.assertGreaterEqual(point["bits"], 1e6)
+
+    def test_table_and_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            png = os.path.join(folder, "ber.png")
+            result = run("ber", "viterbi", "--backend", "cpu", "--range", "1:1:2",
+                         "--plot", png)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("Eb/N0", result.stdout.decode())
+            with open(png, "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+
+class qa_decode(unittest.TestCase):
+
+    def setUp(self):
+        generator = random.Random(5)
+        self.bits = [generator.getrandbits(1) for _ in range(20011)]
+        self.soft = bytes((256 - 32) if c else 32 for c in encode_k7(self.bits))
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, sink = os.path.join(folder, "in"), os.path.join(folder, "out")
+            with open(source, "wb") as file:
+                file.write(self.soft)
+            result = run("decode", "viterbi", "--backend", "cpu", source, sink)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(sink, "rb") as file:
+                self.assertEqual(file.read(), pack(self.bits))
+
+    def test_pipe_unpacked(self):
+        result = run("decode", "viterbi", "--backend", "cpu", "--unpacked", "-", "-",
+                     input=self.soft)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, bytes(self.bits))
+
+    def test_empty(self):
+        result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=b"")
+        self.assertEqual((result.returncode, result.stdout), (0, b""))
+
+    def test_pace_takes_its_time(self):
+        begin = time.monotonic()
+        result = run("decode", "viterbi", "--backend", "cpu", "--pace", "20000", "-", "-",
+                     input=self.soft)
+        self.assertEqual(result.stdout, pack(self.bits))
+        self.assertGreater(time.monotonic() - begin, 0.95)
+
+    def test_latency_bound_holds_while_input_waits(self):
+        process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu", "-", "-"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(self.soft)
+        process.stdin.flush()
+        early = os.read(process.stdout.fileno(), 1 << 16)  # before the input ends
+        rest, _ = process.communicate(timeout=60)
+        self.assertGreater(len(early), 0)
+        self.assertEqual(early + rest, pack(self.bits))
+
+    def test_missing_file_and_full_disk(self):
+        result = run("decode", "viterbi", "--backend", "cpu", "/nowhere/in", "-")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"/nowhere/in", result.stderr)
+        result = run("decode", "viterbi", "--backend", "cpu", "-", "/dev/full",
+                     input=self.soft)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"/dev/full", result.stderr)
+
+
+if __name__ == "__main__":
+    TOOL = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

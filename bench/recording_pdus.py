@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Counts the PDUs that gr-satellites gets from a recording, with its own Viterbi decoder
+and with gpu_viterbi_pbvd in its place, as noise is added.
+
+Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
+"""
+
+import argparse
+import json
+import sys
+import time
+import wave
+
+import numpy
+import pmt
+from gnuradio import blocks, gr
+
+# gr-satellites 4.4.0 uses a name that GNU Radio 3.10 has moved.
+if not hasattr(blocks, "byte_t"):
+    blocks.byte_t = gr.types.byte_t
+
+from gnuradio import gpufec  # noqa: E402
+from satellites.components.deframers import ccsds_concatenated_deframer  # noqa: E402
+from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
+
+# The module; as an attribute of the package its name is that of the class in it.
+deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
+
+# As gr-satellites' description of BY70-1 has it.
+BAUD_RATE = 9600
+FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"}
+
+
+class pbvd_ccsds_viterbi(gr.hier_block2):
+    """Takes the place of gr-satellites' ccsds_viterbi."""
+
+    POLYNOMIALS = {"CCSDS": [0o171, -0o133],
+                   "NASA-DSN": [-0o133, 0o171],
+                   "CCSDS uninverted": [0o171, 0o133],
+                   "NASA-DSN uninverted": [0o133, 0o171]}
+    backend = "auto"
+
+    def __init__(self, code="CCSDS"):
+        super().__init__("PBVD in place of ccsds_viterbi",
+                         gr.io_signature(1, 1, gr.sizeof_float),
+                         gr.io_signature(1, 1, gr.sizeof_char))
+        # gr-satellites' soft symbols are positive for bit 1, ours for bit 0.
+        negate = blocks.multiply_const_ff(-1)
+        decoder = gpufec.gpu_viterbi_pbvd(
+            constraint_length=7, polynomials=self.POLYNOMIALS[code], soft_input="float",
+            packed_output=False, backend=self.backend)
+        self.connect(self, negate, decoder, self)
+
+
+def read_wav(path):
+    """Samples of a mono 16-bit file, -1 to 1, and their rate."""
+    with wave.open(path) as file:
+        if file.getnchannels() != 1 or file.getsampwidth() != 2:
+            raise ValueError(f"{path}: mono, 16 bits is expected")
+        samples = numpy.frombuffer(file.readframes(file.getnframes()), numpy.int16)
+        return samples.astype(numpy.float32) / 32768, file.getframerate()
+
+
+def add_noise(samples, noise_db, seed):
+    """White Gaussian noise, its power in dB over the recording's; None: none."""
+    if noise_db is None:
+        return samples
+    deviation = numpy.sqrt(numpy.mean(samples.astype(float)**2) * 10**(noise_db / 10))
+    noise = numpy.random.default_rng(seed).normal(0, deviation, len(samples))
+    return (samples + noise).astype(numpy.float32)
+
+
+def demodulate(samples, rate):
+    """gr-satellites' soft symbols. They differ a little from run to run, so that decoders
+    are compared on the symbols of one run."""
+    top = gr.top_block()
+    sink = blocks.vector_sink_f()
+    top.connect(blocks.vector_source_f(samples, False),
+                bpsk_demodulator(BAUD_RATE, rate, iq=False), sink)
+    top.run()
+    return numpy.array(sink.data(), numpy.float32)
+
+
+class patient_source(gr.sync_block):
+    """Gives its items and then waits: a flowgraph whose stream has ended does not finish
+    the messages that are still on their way."""
+
+    def __init__(self, items):
+        super().__init__("patient source", None, [numpy.float32])
+        self.items, self.given, self.released = items, 0, False
+
+    def work(self, input_items, output_items):
+        out = output_items[0]
+        count = min(len(out), len(self.items) - self.given)
+        if count == 0:
+            time.sleep(0.01)
+            return -1 if self.released else 0
+        out[:count] = self.items[self.given:self.given + count]
+        self.given += count
+        return count
+
+
+def pdus(symbols, ours, quiet_s=0.5):
+    """PDUs as bytes, in order of arrival, from both of gr-satellites' parallel decoders.
+
+    Ends when all symbols are given and no PDU has come for quiet_s seconds.
+    """
+    original = deframer.ccsds_viterbi
+    if ours:
+        deframer.ccsds_viterbi = pbvd_ccsds_viterbi
+    try:
+        receiver = ccsds_concatenated_deframer(**FRAME)
+    finally:
+        deframer.ccsds_viterbi = original
+    # Erasures push the last block through the decoders.
+    source = patient_source(numpy.append(symbols, numpy.zeros(8192, numpy.float32)))
+    sink = blocks.message_debug()
+    top = gr.top_block()
+    top.connect(source, receiver)
+    top.msg_connect((receiver, "out"), (sink, "store"))
+    top.start()
+    seen, since = -1, time.monotonic()
+    while source.given < len(source.items) or time.monotonic() - since < quiet_s:
+        if seen != sink.num_messages() or source.given < len(source.items):
+            seen, since = sink.num_messages(), time.monotonic()
+        time.sleep(0.02)
+    source.released = True
+    top.wait()
+    return [bytes(pmt.u8vector_elements(pmt.cdr(sink.get_message(i))))
+            for i in range(sink.num_messages())]
+
+
+def sweep(path, levels, seeds, progress=None):
+    """One row a noise level: PDUs over all seeds, by gr-satellites and by our decoder."""
+    samples, rate = read_wav(path)
+    rows = []
+    for level in levels:
+        row = {"noise_db": level, "gr_satellites": [], "gpufec": []}
+        for seed in range(1 if level is None else seeds):
+            symbols = demodulate(add_noise(samples, level, seed), rate)
+            row["gr_satellites"].append(len(pdus(symbols, ours=False)))
+            row["gpufec"].append(len(pdus(symbols, ours=True)))
+        rows.append(row)
+        if progress:
+            progress(row)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("recording")
+    parser.add_argument("--noise", default="-10:1:0", metavar="A:STEP:B",
+                        help="power of the noise added, in dB over the recording's")
+    parser.add_argument("--seeds", type=int, default=5, help="runs a level")
+    parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
+    parser.add_argument("--json", help="write the results to this file")
+    arguments = parser.parse_args()
+    first, step, last = (float(x) for x in arguments.noise.split(":"))
+    levels = [None] + list(numpy.arange(first, last + step / 2, step))
+    pbvd_ccsds_viterbi.backend = arguments.backend
+
+    print("noise dB  gr-satellites  gpufec   (PDUs, sum over the seeds)")
+    rows = sweep(arguments.recording, levels, arguments.seeds, lambda row: print(
+        f"{'none' if row['noise_db'] is None else format(row['noise_db'], '.1f'):>8}"
+        f"{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}", flush=True))
+    if arguments.json:
+        import benchmark_environment
+        with open(arguments.json, "w") as file:
+            json.dump({"what": "PDUs from a recording of BY70-1 as noise is added",
+                       "environment": benchmark_environment.environment(),
+                       "backend": arguments.backend, "rows": rows}, file, indent=2)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "conv_encoder_impl.h"
+#include "parameters.h"
+#include <gnuradio/io_signature.h>
+#include <algorithm>
+#include <numeric>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+constexpr std::size_t stream_piece_bits = 4096;
+
+} // namespace
+
+conv_encoder::sptr conv_encoder::make(int constraint_length,
+                                      const std::vector<int>& polynomials,
+                                      const std::string& puncturing,
+                                      const std::string& termination,
+                                      int frame_bits,
+                                      bool packed_input)
+{
+    return gnuradio::make_block_sptr<conv_encoder_impl>(
+        conv_code(constraint_length, polynomials, puncturing),
+        termination_from_string(termination),
+        not_negative("frame_bits", frame_bits, "allowed are 0 and more"),
+        packed_input);
+}
+
+conv_encoder_impl::conv_encoder_impl(const conv_code& code,
+                                     termination ends,
+                                     unsigned frame_bits,
+                                     bool packed_input)
+    : gr::block("conv_encoder",
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      d_code(code),
+      d_ends(ends),
+      d_frame_bits(frame_bits),
+      d_packed(packed_input),
+      d_block_bits(ends == termination::streaming ? stream_piece_bits : frame_bits),
+      d_block_items(packed_input ? (d_block_bits + 7) / 8 : d_block_bits),
+      d_kernel(code, ends, frame_bits)
+{
+    set_tag_propagation_policy(TPP_CUSTOM);
+    std::uint64_t output = d_kernel.coded_bits(frame_bits);
+    std::uint64_t input = d_block_items;
+    if (ends == termination::streaming) {
+        output = code.values_per_period() * (packed_input ? 8 : 1);
+        input = code.period();
+    }
+    const auto common = std::gcd(output, input);
+    set_relative_rate(output / common, input / common);
+}
+
+bool conv_encoder_impl::start()
+{
+    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
+    // goes on. Else another one begins.
+    if (d_detail.lock() != detail()) {
+        d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
+        d_bits.clear();
+        d_coded.clear();
+        d_sent = 0;
+        d_tags.clear();
+        d_taken = d_given = 0;
+        d_detail = detail();
+    }
+    return block::start();
+}
+
+void conv_encoder_impl::forecast(int, gr_vector_int& ninput_items_required)
+{
+    ninput_items_required[0] = d_sent < d_coded.size() ? 0 : 1;
+}
+
+int conv_encoder_impl::general_work(int noutput_items,
+                                    gr_vector_int& ninput_items,
+                                    gr_vector_const_void_star& input_items,
+                                    gr_vector_void_star& output_items)
+{
+    const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
+    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
+    const std::size_t available = ninput_items[0];
+    const std::size_t room = noutput_items;
+    std::size_t taken = 0;
+    std::size_t given = send(out, room);
+    while (given < room && taken < available) {
+        taken += gather(in + taken, available - taken);
+        encode();
+        given += send(out + given, room - given);
+    }
+
+    hold_tags(taken);
+    consume_each(taken);
+    d_taken += taken;
+    d_tags.release(d_given + given, [this](tag_t tag) {
+        tag.offset += nitems_written(0) - d_given;
+        add_item_tag(0, tag);
+    });
+    d_given += given;
+    return given;
+}
+
+// Called with nothing left to send; takes items up to the end of a block.
+std::size_t conv_encoder_impl::gather(const std::uint8_t* in, std::size_t items)
+{
+    const auto have = d_packed ? (d_bits.size() + 7) / 8 : d_bits.size();
+    const auto taken = std::min(items, d_block_items - have);
+    if (!d_packed) {
+        d_bits.insert(d_bits.end(), in, in + taken);
+        return taken;
+    }
+    for (std::size_t i = 0; i < taken; ++i) {
+        for (int shift = 7; shift >= 0 && d_bits.size() < d_block_bits; --shift) {
+            d_bits.push_back(in[i] >> shift & 1);
+        }
+    }
+    return taken;
+}
+
+void conv_encoder_impl::encode()
+{
+    if (d_ends == termination::streaming) {
+        d_coded.resize(d_kernel.coded_bits(d_bits.size()));
+        d_kernel.encode(d_bits.data(), d_bits.size(), d_coded.data());
+    } else if (d_bits.size() == d_frame_bits) {
+        d_coded.resize(d_kernel.coded_bits(d_frame_bits));
+        d_kernel.encode_frame(d_bits.data(), d_coded.data());
+    } else {
+        return; // the frame goes on with the next items
+    }
+    d_bits.clear();
+}
+
+std::size_t conv_encoder_impl::send(std::uint8_t* out, std::size_t room)
+{
+    const auto n = std::min(room, d_coded.size() - d_sent);
+    std::copy_n(d_coded.begin() + d_sent, n, out);
+    d_sent += n;
+    if (d_sent == d_coded.size()) {
+        d_coded.clear();
+        d_sent = 0;
+    }
+    return n;
+}
+
+std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
+{
+    const unsigned bits_per_item = d_packed ? 8 : 1;
+    if (d_ends == termination::streaming) {
+        return d_code.values(item * bits_per_item);
+    }
+    const auto frame = item / d_block_items;
+    const auto bit = item % d_block_items * bits_per_item;
+    return frame * d_kernel.coded_bits(d_frame_bits) + d_code.values(bit);
+}
+
+void conv_encoder_impl::hold_tags(std::size_t taken)
+{
+    std::vector<tag_t> tags;
+    get_tags_in_range(tags, 0, nitems_read(0), nitems_read(0) + taken);
+    tag_queue::sort(tags);
+    for (auto& tag : tags) {
+        tag.offset = output_of_item(tag.offset - nitems_read(0) + d_taken);
+        d_tags.hold(tag);
+    }
+}
+
+} // namespace gpufec
+} // namespace gr

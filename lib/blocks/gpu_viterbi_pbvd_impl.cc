@@ -1,0 +1,404 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "gpu_viterbi_pbvd_impl.h"
+#include "parameters.h"
+#include <gnuradio/block_detail.h>
+#include <gnuradio/buffer_reader.h>
+#include <gnuradio/gpufec/batch_decoder.h>
+#include <gnuradio/io_signature.h>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+// How long work() may sleep: tb.stop() waits for it.
+constexpr std::chrono::milliseconds longest_sleep{ 100 };
+
+void check_soft_scale(float scale)
+{
+    check_number("soft_scale",
+                 scale,
+                 std::isfinite(scale) && scale > 0,
+                 "allowed are finite values above 0");
+}
+
+void check_max_latency_ms(double milliseconds)
+{
+    check_number("max_latency_ms",
+                 milliseconds,
+                 std::isfinite(milliseconds) && milliseconds >= 0,
+                 "allowed are finite values from 0");
+}
+
+std::size_t item_size(soft_format format)
+{
+    return format == soft_format::float32 ? sizeof(float) : 1;
+}
+
+} // namespace
+
+gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(int constraint_length,
+                                              const std::vector<int>& polynomials,
+                                              const std::string& puncturing,
+                                              const std::string& termination,
+                                              int frame_bits,
+                                              const std::string& soft_input,
+                                              float soft_scale,
+                                              bool packed_output,
+                                              int decode_length,
+                                              int overlap,
+                                              int batch,
+                                              int slots,
+                                              double max_latency_ms,
+                                              const std::string& backend,
+                                              int device,
+                                              int threads,
+                                              const std::string& cuda_kernel,
+                                              const std::string& length_tag_key)
+{
+    const std::string from_0 = "allowed are 0 and more";
+    viterbi_options options{ conv_code(constraint_length, polynomials, puncturing) };
+    options.ends = termination_from_string(termination);
+    options.frame_bits = not_negative("frame_bits", frame_bits, from_0);
+    options.format = soft_format_from_string(soft_input);
+    options.soft_scale = soft_scale;
+    options.decode_length = not_negative("decode_length", decode_length, from_0);
+    options.overlap = not_negative("overlap", overlap, from_0);
+    options.batch = not_negative("batch", batch, from_0);
+    options.slots = not_negative("slots", slots, "allowed are 1 to 16");
+    options.max_latency_ms = max_latency_ms;
+    options.where = backend_from_string(backend);
+    not_negative("device", device, from_0);
+    options.devices = { device };
+    options.threads = not_negative("threads", threads, "allowed are 1 to 256");
+    options.cuda_kernel = cuda_kernel;
+    return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
+        options, packed_output, length_tag_key);
+}
+
+gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
+                                             bool packed_output,
+                                             const std::string& length_tag_key)
+    : gr::block("gpu_viterbi_pbvd",
+                gr::io_signature::make(1, 1, item_size(options.format)),
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      d_options(options),
+      d_packed(packed_output),
+      d_length_tag_key(length_tag_key.empty() ? pmt::pmt_t() : pmt::mp(length_tag_key)),
+      d_wake_port(pmt::mp("wake")),
+      d_ber_key(pmt::mp("viterbi_ber")),
+      d_metric_key(pmt::mp("viterbi_metric")),
+      d_source(pmt::mp(alias())),
+      d_item_size(item_size(options.format)),
+      d_soft_scale(options.soft_scale),
+      d_max_latency_ms(options.max_latency_ms),
+      d_decoder(options, make_hooks())
+{
+    publish_backend();
+    message_port_register_in(d_wake_port);
+    // The message itself says nothing: its arrival makes the scheduler look again.
+    set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
+    set_tag_propagation_policy(TPP_CUSTOM);
+    set_exact_rate();
+}
+
+viterbi_decoder::hooks gpu_viterbi_pbvd_impl::make_hooks()
+{
+    viterbi_decoder::hooks hooks;
+    hooks.wake = [this] { wake(); };
+    hooks.log = [this](viterbi_decoder::level level, const std::string& text) {
+        switch (level) {
+        case viterbi_decoder::level::info:
+            d_logger->info("{}", text);
+            break;
+        case viterbi_decoder::level::warning:
+            d_logger->warn("{}", text);
+            break;
+        case viterbi_decoder::level::error:
+            d_logger->error("{}", text);
+            break;
+        }
+    };
+    return hooks;
+}
+
+void gpu_viterbi_pbvd_impl::set_exact_rate()
+{
+    const bool packed_input = d_options.format == soft_format::packed4;
+    std::uint64_t output, input;
+    if (d_options.ends == termination::streaming) {
+        output = d_options.code.period() * (packed_input ? 2 : 1);
+        input = std::uint64_t(d_options.code.values_per_period()) * (d_packed ? 8 : 1);
+    } else {
+        output = d_packed ? (d_options.frame_bits + 7) / 8 : d_options.frame_bits;
+        input = d_decoder.items_per_frame();
+    }
+    const auto common = std::gcd(output, input);
+    set_relative_rate(output / common, input / common);
+}
+
+bool gpu_viterbi_pbvd_impl::start()
+{
+    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
+    // goes on. Else another one begins.
+    const bool goes_on = d_detail.lock() == detail() && !d_finished && d_failure.empty();
+    if (!goes_on) {
+        d_decoder.reset();
+        d_tags.clear();
+        d_taken = d_given = 0;
+        d_finished = false;
+        d_failure.clear();
+        d_detail = detail();
+    }
+    return block::start();
+}
+
+void gpu_viterbi_pbvd_impl::wake()
+{
+    if (!d_waking.exchange(true)) {
+        _post(d_wake_port, pmt::PMT_NIL);
+    }
+}
+
+void gpu_viterbi_pbvd_impl::apply_settings()
+{
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    if (d_settings_changed) {
+        d_settings_changed = false;
+        d_decoder.set_soft_scale(d_soft_scale);
+        d_decoder.set_max_latency_ms(d_max_latency_ms);
+    }
+}
+
+bool gpu_viterbi_pbvd_impl::input_ended() const
+{
+    const auto reader = detail()->input(0);
+    gr::thread::scoped_lock guard(*reader->mutex());
+    return reader->done();
+}
+
+std::size_t gpu_viterbi_pbvd_impl::input_available() const
+{
+    const auto reader = detail()->input(0);
+    gr::thread::scoped_lock guard(*reader->mutex());
+    return reader->items_available();
+}
+
+void gpu_viterbi_pbvd_impl::forecast(int, gr_vector_int& ninput_items_required)
+{
+    apply_settings();
+    try {
+        const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended();
+        ninput_items_required[0] = call_me ? 0 : 1;
+    } catch (const device_error& error) {
+        d_failure = error.what();
+        ninput_items_required[0] = 0;
+    }
+}
+
+int gpu_viterbi_pbvd_impl::general_work(int noutput_items,
+                                        gr_vector_int&,
+                                        gr_vector_const_void_star& input_items,
+                                        gr_vector_void_star& output_items)
+{
+    apply_settings();
+    try {
+        if (!d_failure.empty()) {
+            throw device_error(d_failure);
+        }
+        return decode(noutput_items,
+                      static_cast<const std::byte*>(input_items[0]),
+                      static_cast<std::uint8_t*>(output_items[0]));
+    } catch (const device_error& error) {
+        // An exception would end this thread only, and its neighbours would wait for
+        // ever.
+        d_failure = error.what();
+        d_logger->error("decoding stops here: {}", error.what());
+        return WORK_DONE;
+    }
+}
+
+int gpu_viterbi_pbvd_impl::decode(std::size_t room,
+                                  const std::byte* in,
+                                  std::uint8_t* out)
+{
+    // In this order: what had arrived when the input ended is available afterwards.
+    const bool ended = input_ended();
+    const auto available = input_available();
+    std::size_t taken = 0;
+    std::size_t given = 0;
+    for (;;) {
+        const auto pulled = pull(out + given, room - given);
+        given += pulled;
+        const auto pushed = d_decoder.push(in + taken * d_item_size, available - taken);
+        taken += pushed;
+        const bool ending = ended && end_of_input(taken == available);
+        if (pulled + pushed > 0) {
+            continue;
+        }
+        const bool stuck = d_decoder.full() || (ending && !d_decoder.done());
+        if (taken + given > 0 || !stuck || !d_decoder.wait(longest_sleep)) {
+            break;
+        }
+    }
+
+    hold_tags(taken);
+    consume_each(taken);
+    d_taken += taken;
+    d_tags.release(d_given + given, [this](tag_t tag) {
+        tag.offset = output_offset(tag.offset);
+        add_item_tag(0, tag);
+    });
+    d_given += given;
+    publish_backend();
+    if (d_finished && d_decoder.done()) {
+        produce(0, given); // WORK_DONE alone would throw it away
+        return WORK_DONE;
+    }
+    return given;
+}
+
+void gpu_viterbi_pbvd_impl::publish_backend()
+{
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    d_active_backend = d_decoder.active_backend();
+}
+
+std::size_t gpu_viterbi_pbvd_impl::pull(std::uint8_t* out, std::size_t items)
+{
+    const auto pulled =
+        d_packed ? d_decoder.pull_packed(out, items) : d_decoder.pull_bits(out, items);
+    viterbi_decoder::batch_statistics statistics;
+    if (d_decoder.take_statistics(statistics)) {
+        add_statistics(statistics);
+    }
+    return pulled;
+}
+
+bool gpu_viterbi_pbvd_impl::end_of_input(bool everything_taken)
+{
+    if (everything_taken && !d_finished) {
+        d_decoder.finish();
+        d_finished = true;
+    }
+    return d_finished;
+}
+
+std::uint64_t gpu_viterbi_pbvd_impl::output_of_bit(std::uint64_t bit) const
+{
+    if (!d_packed || d_options.ends == termination::streaming) {
+        return d_packed ? bit / 8 : bit;
+    }
+    const std::uint64_t frame_bits = d_options.frame_bits;
+    return bit / frame_bits * ((frame_bits + 7) / 8) + bit % frame_bits / 8;
+}
+
+std::uint64_t gpu_viterbi_pbvd_impl::output_offset(std::uint64_t item)
+{
+    return nitems_written(0) + item - d_given;
+}
+
+void gpu_viterbi_pbvd_impl::hold_tags(std::size_t taken)
+{
+    if (taken == 0) {
+        return;
+    }
+    std::vector<tag_t> tags;
+    get_tags_in_range(tags, 0, nitems_read(0), nitems_read(0) + taken);
+    tag_queue::sort(tags);
+    for (auto& tag : tags) {
+        const auto item = tag.offset - nitems_read(0) + d_taken;
+        tag.offset = d_decoder.output_of_item(item, d_packed);
+        if (d_length_tag_key && pmt::eqv(tag.key, d_length_tag_key)) {
+            hold_length_tag(tag, item);
+        } else {
+            d_tags.hold(tag);
+        }
+    }
+}
+
+void gpu_viterbi_pbvd_impl::hold_length_tag(tag_t tag, std::uint64_t input_item)
+{
+    // Lengths of packets that follow one another add up to the output, so both ends
+    // are rounded alike.
+    constexpr long longest = std::numeric_limits<int>::max();
+    const long length = pmt::is_integer(tag.value) ? pmt::to_long(tag.value) : 0;
+    const bool possible = length > 0 && length <= longest;
+    const auto end =
+        possible ? d_decoder.output_of_item(input_item + length, d_packed) : tag.offset;
+    if (end == tag.offset) {
+        warn_of_length_tag(tag.value);
+        return;
+    }
+    tag.value = pmt::from_long(end - tag.offset);
+    d_tags.hold(tag);
+}
+
+void gpu_viterbi_pbvd_impl::warn_of_length_tag(const pmt::pmt_t& value)
+{
+    if (!d_warned_of_length) {
+        d_warned_of_length = true;
+        d_logger->warn("dropping tags {} that hold no length of at least one output "
+                       "item; the first holds {}",
+                       pmt::write_string(d_length_tag_key),
+                       pmt::write_string(value));
+    }
+}
+
+void gpu_viterbi_pbvd_impl::add_statistics(
+    const viterbi_decoder::batch_statistics& statistics)
+{
+    const auto item = output_offset(output_of_bit(statistics.first_bit));
+    const auto ber = pmt::from_double(statistics.channel_error_rate);
+    add_item_tag(0, item, d_ber_key, ber, d_source);
+    add_item_tag(0, item, d_metric_key, pmt::from_double(statistics.metric), d_source);
+}
+
+std::string gpu_viterbi_pbvd_impl::active_backend() const
+{
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    return d_active_backend;
+}
+
+void gpu_viterbi_pbvd_impl::set_soft_scale(float soft_scale)
+{
+    check_soft_scale(soft_scale);
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    d_soft_scale = soft_scale;
+    d_settings_changed = true;
+}
+
+float gpu_viterbi_pbvd_impl::soft_scale() const
+{
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    return d_soft_scale;
+}
+
+void gpu_viterbi_pbvd_impl::set_max_latency_ms(double max_latency_ms)
+{
+    check_max_latency_ms(max_latency_ms);
+    {
+        std::lock_guard<std::mutex> guard(d_settings_mutex);
+        d_max_latency_ms = max_latency_ms;
+        d_settings_changed = true;
+    }
+    wake();
+}
+
+double gpu_viterbi_pbvd_impl::max_latency_ms() const
+{
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    return d_max_latency_ms;
+}
+
+} // namespace gpufec
+} // namespace gr

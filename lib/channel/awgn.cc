@@ -1,0 +1,151 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "awgn.h"
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+// P(x < limit) of a Gaussian of mean 1.
+double below(double limit, double sigma)
+{
+    return 0.5 * std::erfc((1 - limit) / (sigma * std::sqrt(2.0)));
+}
+
+// Of the two's complement byte of amplitude + noise, rounded and held within ±peak.
+discrete_distribution quantised(double amplitude, double sigma, int peak)
+{
+    std::array<double, 256> probability{};
+    if (sigma == 0) {
+        const auto value = std::min<long>(std::lround(amplitude), peak);
+        probability[std::uint8_t(value)] = 1;
+        return discrete_distribution(probability);
+    }
+    double up_to = 0;
+    for (int value = -peak; value <= peak; ++value) {
+        const double next = value < peak ? below((value + 0.5) / amplitude, sigma) : 1;
+        probability[std::uint8_t(value)] = next - up_to;
+        up_to = next;
+    }
+    return discrete_distribution(probability);
+}
+
+double sigma_of(double ebn0_db, double rate)
+{
+    if (!(rate > 0 && rate <= 1)) {
+        throw std::invalid_argument("rate is " + std::to_string(rate) +
+                                    ": above 0 and up to 1 is allowed");
+    }
+    if (std::isnan(ebn0_db) || ebn0_db < -100) {
+        throw std::invalid_argument("ebn0_db is " + std::to_string(ebn0_db) +
+                                    ": -100 and above is allowed");
+    }
+    return std::sqrt(1 / (2 * rate * std::pow(10, ebn0_db / 10)));
+}
+
+} // namespace
+
+discrete_distribution::discrete_distribution(const std::array<double, 256>& probabilities)
+{
+    std::array<double, 256> share;
+    std::vector<unsigned> poor, rich;
+    for (unsigned i = 0; i < 256; ++i) {
+        share[i] = probabilities[i] * 256;
+        (share[i] < 1 ? poor : rich).push_back(i);
+    }
+    const auto full = std::uint64_t(1) << 56;
+    for (auto& e : d_entries) {
+        e.threshold = full;
+    }
+    // Every poor column is filled up by a rich one.
+    while (!poor.empty() && !rich.empty()) {
+        const auto low = poor.back();
+        const auto high = rich.back();
+        poor.pop_back();
+        d_entries[low].threshold = std::ldexp(share[low], 56);
+        d_entries[low].alias = high;
+        share[high] -= 1 - share[low];
+        if (share[high] < 1) {
+            rich.pop_back();
+            poor.push_back(high);
+        }
+    }
+}
+
+awgn_channel::awgn_channel(double ebn0_db,
+                           double rate,
+                           std::uint64_t seed,
+                           double amplitude)
+    : d_sigma(sigma_of(ebn0_db, rate)), d_random(seed)
+{
+    if (!(amplitude > 0 && amplitude <= 127)) {
+        throw std::invalid_argument("amplitude is " + std::to_string(amplitude) +
+                                    ": above 0 and up to 127 is allowed");
+    }
+    d_int8 = quantised(amplitude, d_sigma, 127);
+    d_int4 = quantised(amplitude * (packed4_amplitude / int8_amplitude), d_sigma, 7);
+}
+
+void awgn_channel::int8(std::uint64_t first,
+                        const std::uint8_t* bits,
+                        std::size_t count,
+                        std::int8_t* out) const
+{
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto value = std::int8_t(d_int8(d_random(first + i)));
+        const int sign = -int(bits[i] & 1u); // −1 negates
+        out[i] = (value ^ sign) - sign;
+    }
+}
+
+void awgn_channel::packed4(std::uint64_t first,
+                           const std::uint8_t* bits,
+                           std::size_t count,
+                           std::uint8_t* out) const
+{
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto value = std::int8_t(d_int4(d_random(first + i)));
+        const int sign = -int(bits[i] & 1u);
+        const unsigned nibble = ((value ^ sign) - sign) & 15;
+        if (i % 2 == 0) {
+            out[i / 2] = nibble << 4;
+        } else {
+            out[i / 2] |= nibble;
+        }
+    }
+}
+
+void awgn_channel::float32(std::uint64_t first,
+                           const std::uint8_t* bits,
+                           std::size_t count,
+                           float* out) const
+{
+    // Box and Muller: each random number makes the noise of two coded bits.
+    constexpr float turn = 6.283185307f;
+    const auto sigma = float(d_sigma);
+    for (std::size_t i = 0; i < count;) {
+        const auto index = first + i;
+        const auto random = d_random(index / 2);
+        const float u = (float(random >> 32) + 0.5f) * 0x1p-32f;
+        const float angle = turn * 0x1p-32f * float(std::uint32_t(random));
+        const float radius = sigma * std::sqrt(-2 * std::log(std::min(u, 1.0f)));
+        const float noise[2] = { radius * std::cos(angle), radius * std::sin(angle) };
+        for (auto half = index % 2; half < 2 && i < count; ++half, ++i) {
+            out[i] = (bits[i] & 1u ? -1.0f : 1.0f) + noise[half];
+        }
+    }
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,109 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* BPSK over additive white Gaussian noise, as the soft values that a receiver hands to a
+ * decoder. */
+
+#ifndef INCLUDED_GPUFEC_CHANNEL_AWGN_H
+#define INCLUDED_GPUFEC_CHANNEL_AWGN_H
+
+#include "counter_random.h"
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief Chooses one of 256 values with given probabilities.
+ *
+ * Walker's alias method: one random number and one table entry a draw, whatever the
+ * distribution. Probabilities are exact to 1e-16.
+ */
+class discrete_distribution
+{
+public:
+    discrete_distribution() = default;
+    explicit discrete_distribution(const std::array<double, 256>& probabilities);
+
+    //! The value for the uniform 64-bit number \p random.
+    std::uint8_t operator()(std::uint64_t random) const
+    {
+        const auto& e = d_entries[random & 255u];
+        return (random >> 8) < e.threshold ? random & 255u : e.alias;
+    }
+
+private:
+    struct entry {
+        std::uint64_t threshold = 0; // of 2^56
+        std::uint8_t alias = 0;
+    };
+    std::array<entry, 256> d_entries{};
+};
+
+/*!
+ * \brief An AWGN channel for BPSK that is the same however it is read.
+ *
+ * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. The noise of
+ * coded bit n depends on the seed and n alone. The quantised outputs are drawn from the
+ * exact distribution of the quantised sum: one random number and one table look-up a
+ * value, some ten times faster than a Gaussian sample that is rounded afterwards, and
+ * exact in the tails. Float and quantised outputs of one seed are different noise.
+ */
+class awgn_channel
+{
+public:
+    static constexpr double int8_amplitude = 32;
+    //! The int8 amplitude over 10; lib/channel/qa_awgn.cc says how it was chosen.
+    static constexpr double packed4_amplitude = 3.2;
+
+    /*!
+     * \param ebn0_db Eb/N0 in decibels; infinity for no noise
+     * \param rate information bits a coded bit that is sent, tails included; (0, 1]
+     * \param seed of the noise
+     * \param amplitude quantisation steps of a noiseless int8 value; packed4 has a tenth
+     * \throws std::invalid_argument naming the parameter
+     */
+    awgn_channel(double ebn0_db,
+                 double rate,
+                 std::uint64_t seed,
+                 double amplitude = int8_amplitude);
+
+    //! Standard deviation of the noise for an amplitude of 1.
+    double sigma() const { return d_sigma; }
+
+    //! Coded bits \p first … (one a byte) as int8, rounded to nearest, within ±127.
+    void int8(std::uint64_t first,
+              const std::uint8_t* bits,
+              std::size_t count,
+              std::int8_t* out) const;
+
+    //! The same as 4-bit values within ±7, two a byte, the first in the high nibble. An
+    //! odd \p count leaves the last nibble 0.
+    void packed4(std::uint64_t first,
+                 const std::uint8_t* bits,
+                 std::size_t count,
+                 std::uint8_t* out) const;
+
+    //! The same as floats of unit amplitude.
+    void float32(std::uint64_t first,
+                 const std::uint8_t* bits,
+                 std::size_t count,
+                 float* out) const;
+
+private:
+    double d_sigma;
+    counter_random d_random;
+    discrete_distribution d_int8;
+    discrete_distribution d_int4;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_CHANNEL_AWGN_H */

@@ -1,0 +1,71 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Random numbers by their index: the n-th does not depend on how many were drawn
+ * before, so that threads can begin anywhere in a sequence. */
+
+#ifndef INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
+#define INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief The outputs of SplitMix64, by index.
+ *
+ * Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014;
+ * its finaliser passes BigCrush on a plain counter.
+ */
+class counter_random
+{
+public:
+    explicit counter_random(std::uint64_t seed) : d_start(mix(seed + golden)) {}
+
+    //! Number \p index of the sequence, uniform over 64 bits.
+    std::uint64_t operator()(std::uint64_t index) const
+    {
+        return mix(d_start + (index + 1) * golden);
+    }
+
+    //! Bit \p index of another sequence of the same seed.
+    std::uint8_t bit(std::uint64_t index) const
+    {
+        return (*this)(index / 64) >> (index % 64) & 1u;
+    }
+
+    //! Bits \p first … \p first + \p count − 1, one a byte.
+    void bits(std::uint64_t first, std::size_t count, std::uint8_t* out) const
+    {
+        for (std::size_t i = 0; i < count;) {
+            const auto index = first + i;
+            auto word = (*this)(index / 64) >> (index % 64);
+            for (auto left = 64 - index % 64; left > 0 && i < count; --left, word >>= 1) {
+                out[i++] = word & 1u;
+            }
+        }
+    }
+
+private:
+    static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
+
+    static std::uint64_t mix(std::uint64_t z)
+    {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+
+    std::uint64_t d_start;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H */

@@ -1,0 +1,116 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "devices.h"
+#include "runtime.h"
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+int count_devices(std::string& missing)
+{
+    int count = 0;
+    const auto error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        missing =
+            std::string("no usable CUDA device (") + cudaGetErrorString(error) + ")";
+        return 0;
+    }
+    if (count == 0) {
+        missing = "no CUDA device";
+    }
+    return count;
+}
+
+} // namespace
+
+namespace cuda {
+
+void select(int device)
+{
+    std::string missing;
+    const int count = count_devices(missing);
+    if (count == 0) {
+        throw std::runtime_error("backend cuda: " + missing);
+    }
+    if (device < 0 || device >= count) {
+        throw std::runtime_error("device is " + std::to_string(device) +
+                                 ": allowed are 0 to " + std::to_string(count - 1) +
+                                 ", the CUDA devices of this machine");
+    }
+    use(device);
+    // Creates the context, and so finds a device that is there but cannot be used.
+    check(cudaFree(nullptr), "context");
+}
+
+} // namespace cuda
+
+cuda_devices find_cuda_devices()
+{
+    cuda_devices found;
+    const int count = count_devices(found.missing);
+    for (int i = 0; i < count; ++i) {
+        cudaDeviceProp p;
+        std::size_t free = 0, total = 0;
+        if (cudaGetDeviceProperties(&p, i) != cudaSuccess ||
+            cudaSetDevice(i) != cudaSuccess ||
+            cudaMemGetInfo(&free, &total) != cudaSuccess) {
+            cudaGetLastError();
+            found.missing = "CUDA device " + std::to_string(i) + " cannot be used";
+            continue;
+        }
+        found.devices.push_back({ i,
+                                  p.name,
+                                  p.major,
+                                  p.minor,
+                                  p.multiProcessorCount,
+                                  total,
+                                  free,
+                                  p.sharedMemPerBlockOptin,
+                                  std::size_t(p.l2CacheSize) });
+    }
+    return found;
+}
+
+cuda_bandwidth measure_cuda_bandwidth(int device)
+{
+    constexpr std::size_t bytes = 64u << 20;
+    constexpr int rounds = 5;
+    cuda::select(device);
+    cuda::stream stream;
+    cuda::event begin(cudaEventDefault), end(cudaEventDefault);
+    cuda::buffer<std::byte> on_device(bytes);
+    std::unique_ptr<std::byte[]> on_host(new std::byte[bytes]());
+    cuda::page_lock(on_host.get(), bytes);
+    const auto rate = [&](void* to, const void* from, cudaMemcpyKind kind) {
+        float best = 0;
+        for (int i = 0; i < rounds; ++i) {
+            cuda::check(cudaEventRecord(begin.get(), stream.get()), "event");
+            cuda::check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()), "copy");
+            cuda::check(cudaEventRecord(end.get(), stream.get()), "event");
+            cuda::check(cudaEventSynchronize(end.get()), "copy");
+            float ms = 0;
+            cuda::check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "event");
+            best = i == 0 || ms < best ? ms : best;
+        }
+        return bytes / (best * 1e-3);
+    };
+    const cuda_bandwidth b{ rate(on_device.get(), on_host.get(), cudaMemcpyHostToDevice),
+                            rate(
+                                on_host.get(), on_device.get(), cudaMemcpyDeviceToHost) };
+    cuda::page_unlock(on_host.get());
+    return b;
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,49 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* CUDA devices as a program without CUDA headers sees them. */
+
+#ifndef INCLUDED_GPUFEC_CUDA_DEVICES_H
+#define INCLUDED_GPUFEC_CUDA_DEVICES_H
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+struct cuda_device {
+    int index;
+    std::string name;
+    int major, minor; //!< compute capability
+    int multiprocessors;
+    std::size_t memory_bytes, free_bytes;
+    std::size_t shared_bytes_per_block; //!< with opt-in
+    std::size_t l2_bytes;
+};
+
+struct cuda_devices {
+    std::vector<cuda_device> devices;
+    std::string missing; //!< why there is none, if there is none
+};
+
+//! The devices that can be used. Never throws for lack of a driver.
+cuda_devices find_cuda_devices();
+
+//! Measured rate of large page-locked copies, in bytes a second.
+struct cuda_bandwidth {
+    double to_device, to_host;
+};
+
+//! \throws device_error
+cuda_bandwidth measure_cuda_bandwidth(int device);
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_CUDA_DEVICES_H */

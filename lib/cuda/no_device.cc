@@ -1,0 +1,29 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Stands in for CUDA devices in a build without CUDA. */
+
+#include "devices.h"
+#include <gnuradio/gpufec/batch_decoder.h>
+
+namespace gr {
+namespace gpufec {
+
+cuda_devices find_cuda_devices()
+{
+    cuda_devices none;
+    none.missing = "this build of gr-gpufec has no CUDA";
+    return none;
+}
+
+cuda_bandwidth measure_cuda_bandwidth(int)
+{
+    throw device_error("this build of gr-gpufec has no CUDA");
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,130 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Owners of CUDA things, and errors as exceptions. */
+
+#ifndef INCLUDED_GPUFEC_CUDA_RUNTIME_H
+#define INCLUDED_GPUFEC_CUDA_RUNTIME_H
+
+#include <gnuradio/gpufec/batch_decoder.h>
+#include <cuda_runtime.h>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace gr {
+namespace gpufec {
+namespace cuda {
+
+//! \throws device_error naming what failed
+inline void check(cudaError_t error, const char* what)
+{
+    if (error != cudaSuccess) {
+        throw device_error(std::string("CUDA: ") + what + ": " +
+                           cudaGetErrorString(error));
+    }
+}
+
+//! Makes \p device the calling thread's.
+inline void use(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
+
+/*!
+ * \brief Makes \p device the calling thread's, if there is such a usable device.
+ * \throws std::runtime_error that says what is missing
+ */
+void select(int device);
+
+class stream
+{
+public:
+    stream()
+    {
+        check(cudaStreamCreateWithFlags(&d_stream, cudaStreamNonBlocking), "stream");
+    }
+    ~stream()
+    {
+        if (d_stream) {
+            cudaStreamDestroy(d_stream);
+        }
+    }
+    stream(stream&& o) noexcept : d_stream(std::exchange(o.d_stream, nullptr)) {}
+    stream& operator=(stream&&) = delete;
+    cudaStream_t get() const { return d_stream; }
+
+private:
+    cudaStream_t d_stream = nullptr;
+};
+
+class event
+{
+public:
+    explicit event(unsigned flags = cudaEventDisableTiming)
+    {
+        check(cudaEventCreateWithFlags(&d_event, flags), "event");
+    }
+    ~event()
+    {
+        if (d_event) {
+            cudaEventDestroy(d_event);
+        }
+    }
+    event(event&& o) noexcept : d_event(std::exchange(o.d_event, nullptr)) {}
+    event& operator=(event&&) = delete;
+    cudaEvent_t get() const { return d_event; }
+
+private:
+    cudaEvent_t d_event = nullptr;
+};
+
+//! Device memory of \p count Ts, uninitialised.
+template <class T>
+class buffer
+{
+public:
+    explicit buffer(std::size_t count) : d_count(count)
+    {
+        check(cudaMalloc(&d_data, count * sizeof(T)), "device memory");
+    }
+    ~buffer()
+    {
+        if (d_data) {
+            cudaFree(d_data);
+        }
+    }
+    buffer(buffer&& o) noexcept
+        : d_data(std::exchange(o.d_data, nullptr)), d_count(o.d_count)
+    {
+    }
+    buffer& operator=(buffer&&) = delete;
+    T* get() const { return d_data; }
+    std::size_t bytes() const { return d_count * sizeof(T); }
+
+private:
+    T* d_data = nullptr;
+    std::size_t d_count;
+};
+
+//! Locks host pages for fast copies; where that fails copies are slower, no more.
+inline void page_lock(void* memory, std::size_t bytes)
+{
+    if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
+        cudaGetLastError(); // not sticky: forget it
+    }
+}
+
+inline void page_unlock(void* memory) noexcept
+{
+    if (cudaHostUnregister(memory) != cudaSuccess) {
+        cudaGetLastError();
+    }
+}
+
+} // namespace cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_CUDA_RUNTIME_H */

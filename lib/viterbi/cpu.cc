@@ -1,0 +1,281 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The CPU backend: one parallel block a SIMD lane, groups of lanes dealt to threads. */
+
+#include "cpu_kernels.h"
+#include "job.h"
+#include "pipeline/host_memory.h"
+#include "pipeline/worker_pool.h"
+#include "soft_input.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr {
+namespace gpufec {
+
+batch_limits viterbi_setup::limits(std::size_t blocks) const
+{
+    batch_limits l;
+    l.pieces = blocks;
+    if (plan.streaming()) {
+        const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
+        // One period more, for values that begin inside a stage's period.
+        l.input_bytes = input_bytes(code.values(stages + code.period())) + 1;
+        l.output_bytes = blocks * (plan.decode_length / 8);
+    } else {
+        const auto frames = blocks / plan.blocks_per_frame;
+        l.input_bytes = frames * frame_input_bytes();
+        l.output_bytes = frames * frame_output_bytes();
+    }
+    return l;
+}
+
+namespace {
+
+// What this processor can run, best first.
+std::vector<const lane_decoder*> usable_lanes()
+{
+    std::vector<const lane_decoder*> usable;
+#ifdef GPUFEC_X86_VARIANTS
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq")) {
+        usable.push_back(&avx512::decoder);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        usable.push_back(&avx2::decoder);
+    }
+#endif
+    usable.push_back(&baseline::decoder);
+    return usable;
+}
+
+const lane_decoder& choose_lanes(const std::string& name)
+{
+    for (const auto* lanes : usable_lanes()) {
+        if (name.empty() || name == lanes->name) {
+            return *lanes;
+        }
+    }
+    throw std::invalid_argument("instruction set is " + name + ": not usable here");
+}
+
+lane_trellis make_trellis(const conv_code& code)
+{
+    lane_trellis t{};
+    t.constraint_length = code.constraint_length();
+    t.outputs = code.outputs();
+    t.history = metric_history(t.constraint_length, t.outputs);
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        t.inverted |= unsigned(code.inverted(r)) << r;
+    }
+    t.is_171_133 = t.constraint_length == 7 && t.outputs == 2 &&
+                   code.polynomial(0) == 0171 && code.polynomial(1) == 0133;
+    for (unsigned j = 0; j < code.states() / 2; ++j) {
+        for (unsigned branch = 0; branch < 4; ++branch) {
+            t.word[j][branch] = code.output_word(2 * j + (branch >> 1), branch & 1);
+        }
+    }
+    return t;
+}
+
+// Reads soft values of a batch, wherever and however they are stored.
+class value_reader
+{
+public:
+    value_reader(const viterbi_setup& setup,
+                 const viterbi_job& job,
+                 const std::byte* input)
+        : d_setup(setup), d_job(job), d_input(input)
+    {
+    }
+
+    // The window's values in place, if they are there without puncturing or edges.
+    const std::int8_t* in_place(const block_window& w) const
+    {
+        const auto& plan = d_setup.plan;
+        const std::int64_t R = d_setup.map.outputs;
+        if (d_setup.packed4 || d_setup.map.period > 1 ||
+            plan.ends == termination::tailbiting) {
+            return nullptr;
+        }
+        const std::int64_t first = w.start * R - std::int64_t(d_first);
+        const std::int64_t end = first + std::int64_t(plan.window) * R;
+        return first >= 0 && end <= std::int64_t(d_count)
+                   ? reinterpret_cast<const std::int8_t*>(d_base) + first
+                   : nullptr;
+    }
+
+    // Copies the window's values to a row, erased where there are none.
+    void copy(const block_window& w, std::int8_t* row) const
+    {
+        const auto& plan = d_setup.plan;
+        const auto& map = d_setup.map;
+        const bool circular = plan.ends == termination::tailbiting;
+        const std::int64_t circle = plan.frame_stages;
+        std::int64_t stage = w.start;
+        if (circular) {
+            stage = (stage % circle + circle) % circle;
+        }
+        for (unsigned i = 0; i < plan.window; ++i, ++stage) {
+            if (circular && stage == circle) {
+                stage = 0;
+            }
+            for (unsigned r = 0; r < map.outputs; ++r) {
+                *row++ = stage < 0 ? std::int8_t(0) : value(map(stage, r));
+            }
+        }
+    }
+
+    // Chooses the frame, or the stream.
+    void locate(std::size_t frame)
+    {
+        const auto& plan = d_setup.plan;
+        d_base = d_input + frame * d_setup.frame_input_bytes();
+        d_first = plan.streaming() ? d_job.first_value : 0;
+        d_count = plan.streaming() ? d_job.values : plan.frame_values;
+    }
+
+private:
+    std::int8_t value(std::int64_t index) const
+    {
+        index -= std::int64_t(d_first);
+        if (index < 0 || std::uint64_t(index) >= d_count) {
+            return 0; // not sent, or not there
+        }
+        return soft_value(d_base, index, d_setup.packed4);
+    }
+
+    const viterbi_setup& d_setup;
+    const viterbi_job& d_job;
+    const std::byte* d_input;
+    const std::byte* d_base = nullptr;
+    std::uint64_t d_first = 0, d_count = 0;
+};
+
+class cpu_viterbi : public viterbi_batch_decoder
+{
+public:
+    cpu_viterbi(const viterbi_setup& setup,
+                std::size_t blocks,
+                unsigned threads,
+                const std::string& instruction_set)
+        : d_setup(setup),
+          d_lanes(choose_lanes(instruction_set)),
+          d_trellis(make_trellis(setup.code)),
+          d_limits(setup.limits(blocks)),
+          d_row_bytes((setup.plan.window * setup.map.outputs + 63) / 64 * 64),
+          d_kernel_bytes((d_lanes.scratch_bytes(d_trellis, setup.plan.window) + 63) / 64 *
+                         64),
+          d_pool(threads)
+    {
+        for (unsigned i = 0; i < d_pool.threads(); ++i) {
+            d_scratch.emplace_back(d_kernel_bytes + d_lanes.lanes * d_row_bytes);
+        }
+    }
+
+    batch_limits limits() const override { return d_limits; }
+    std::string backend() const override { return "cpu"; }
+    std::string device() const override
+    {
+        return std::string(d_lanes.name) + ", " + std::to_string(d_pool.threads()) +
+               (d_pool.threads() == 1 ? " thread" : " threads");
+    }
+    void on_completion(std::function<void()> notify) override
+    {
+        d_pool.on_completion(std::move(notify));
+    }
+    bool finished(unsigned slot) override { return d_pool.finished(slot); }
+
+    void submit(unsigned slot, const viterbi_job& job, const buffers& memory) override
+    {
+        const auto groups = (job.blocks + d_lanes.lanes - 1) / d_lanes.lanes;
+        d_pool.submit(slot, groups, [this, job, memory](std::size_t group, unsigned w) {
+            decode(job, memory, group * d_lanes.lanes, w);
+        });
+    }
+
+private:
+    void decode(const viterbi_job& job,
+                const buffers& memory,
+                std::size_t first,
+                unsigned worker)
+    {
+        const auto& plan = d_setup.plan;
+        auto* const scratch = d_scratch[worker].data();
+        auto* const rows = reinterpret_cast<std::int8_t*>(scratch + d_kernel_bytes);
+        value_reader reader(d_setup, job, memory.input);
+        lane_blocks lanes{};
+        lanes.window = plan.window;
+        const auto busy = std::min<std::size_t>(d_lanes.lanes, job.blocks - first);
+        for (std::size_t l = 0; l < busy; ++l) {
+            const auto block = first + l;
+            const auto frame = plan.streaming() ? 0 : block / plan.blocks_per_frame;
+            const auto index = plan.streaming() ? job.first_block + block
+                                                : block % plan.blocks_per_frame;
+            const auto w = plan.at(index);
+            reader.locate(frame);
+            lanes.soft[l] = reader.in_place(w);
+            if (!lanes.soft[l]) {
+                auto* const row = rows + l * d_row_bytes;
+                reader.copy(w, row);
+                lanes.soft[l] = row;
+            }
+            lanes.from_zero[l] = w.from_zero;
+            lanes.lead[l] = w.lead;
+            lanes.count[l] = w.count;
+            const auto at = plan.streaming() ? block * (plan.decode_length / 8)
+                                             : frame * d_setup.frame_output_bytes() +
+                                                   index * (plan.decode_length / 8);
+            lanes.bits[l] = reinterpret_cast<std::uint8_t*>(memory.output + at);
+        }
+        for (auto l = busy; l < d_lanes.lanes; ++l) {
+            lanes.soft[l] = lanes.soft[0]; // idle: decoded like the first, and dropped
+        }
+        d_lanes.decode(d_trellis, lanes, scratch);
+    }
+
+    const viterbi_setup d_setup;
+    const lane_decoder& d_lanes;
+    const lane_trellis d_trellis;
+    const batch_limits d_limits;
+    const std::size_t d_row_bytes;
+    const std::size_t d_kernel_bytes;
+    std::vector<host_memory> d_scratch; // one a thread
+    worker_pool d_pool;                 // last: its threads use the rest
+};
+
+} // namespace
+
+std::vector<std::string> cpu_instruction_sets()
+{
+    std::vector<std::string> names;
+    for (const auto* lanes : usable_lanes()) {
+        names.push_back(lanes->name);
+    }
+    return names;
+}
+
+std::unique_ptr<viterbi_batch_decoder>
+make_cpu_viterbi(const viterbi_setup& setup,
+                 std::size_t blocks,
+                 unsigned threads,
+                 const std::string& instruction_set)
+{
+    return std::make_unique<cpu_viterbi>(setup, blocks, threads, instruction_set);
+}
+
+std::size_t cpu_viterbi_batch(const viterbi_setup& setup, unsigned threads)
+{
+    const std::size_t groups = 4 * std::max(1u, threads);
+    const std::size_t blocks = groups * max_lanes;
+    const auto whole = setup.plan.blocks_per_frame;
+    return (blocks + whole - 1) / whole * whole;
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,486 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The lane-parallel decoder: one parallel block a SIMD lane, compiled once for each
+ * instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
+ *
+ * A path metric holds H decisions in its low bits and the cost above them. A branch from
+ * an odd predecessor adds 1 << t at stage t of a strip of H stages, so that the minimum
+ * carries the survivor's decisions along, and ties fall to the even predecessor. At the
+ * end of a strip the decisions are stripped off and stored.
+ *
+ * Range: a branch costs at most B = 127·R; after K−1 stages two metrics differ by at
+ * most S = (K−1)·B. A metric has room for M = 2^(16−H) − 1, and a strip adds at most
+ * H·B, so metrics are brought down when state 0 exceeds M − H·B − S. A state that
+ * cannot be reached yet counts S + 1 above the least: then no path from it survives. */
+
+#include "cpu_kernels.h"
+#include <cstring>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace gr {
+namespace gpufec {
+namespace GPUFEC_ISA {
+
+namespace {
+
+constexpr unsigned lanes = GPUFEC_LANES;
+
+typedef std::uint16_t vec __attribute__((vector_size(2 * GPUFEC_LANES)));
+typedef std::int16_t svec __attribute__((vector_size(2 * GPUFEC_LANES)));
+typedef std::int8_t bytes __attribute__((vector_size(GPUFEC_LANES)));
+
+inline vec least(vec a, vec b) { return a < b ? a : b; }
+inline vec all(unsigned x) { return vec{} + std::uint16_t(x); }
+
+inline bool any_above(vec a, unsigned limit)
+{
+    const auto above = a > all(limit);
+    std::uint64_t words[sizeof(above) / 8];
+    std::memcpy(words, &above, sizeof(above));
+    std::uint64_t any = 0;
+    for (const auto w : words) {
+        any |= w;
+    }
+    return any != 0;
+}
+
+// Branch words looked up when the program runs.
+struct table_words {
+    const std::uint8_t (*word)[4];
+    unsigned operator()(unsigned butterfly, unsigned branch) const
+    {
+        return word[butterfly][branch];
+    }
+};
+
+// Branch words of 171, 133 (octal), known to the compiler.
+struct words_171_133 {
+    constexpr unsigned operator()(unsigned butterfly, unsigned branch) const
+    {
+        const unsigned shift_register =
+            (branch & 1) << 6 | (2 * butterfly + (branch >> 1));
+        return __builtin_parity(shift_register & 0171) << 1 |
+               __builtin_parity(shift_register & 0133);
+    }
+};
+
+// Cost of every output word at one stage, scaled to stand above the decisions.
+template <unsigned Words>
+struct branch_costs {
+    vec even[Words]; // from an even predecessor
+    vec odd[Words];  // from an odd one: with its decision
+};
+
+// Row-major soft values to [stage][output][lane], for `stages` stages from `first`.
+void transpose(const lane_blocks& blocks,
+               unsigned outputs,
+               unsigned first,
+               unsigned stages,
+               std::int8_t* tile)
+{
+    const unsigned begin = first * outputs;
+    const unsigned n = stages * outputs;
+    unsigned i = 0;
+#ifdef __SSE2__
+    for (; i + 16 <= n; i += 16) {
+        for (unsigned group = 0; group < lanes; group += 8) {
+            __m128i row[8];
+            for (unsigned l = 0; l < 8; ++l) {
+                row[l] = _mm_loadu_si128(
+                    reinterpret_cast<const __m128i*>(blocks.soft[group + l] + begin + i));
+            }
+            // Interleaving bytes of rows l and l+4, then of the results, three times,
+            // brings the eight lanes of a value side by side.
+            __m128i a[8], b[8];
+            for (unsigned l = 0; l < 4; ++l) {
+                a[2 * l] = _mm_unpacklo_epi8(row[l], row[l + 4]);
+                a[2 * l + 1] = _mm_unpackhi_epi8(row[l], row[l + 4]);
+            }
+            for (unsigned h = 0; h < 2; ++h) {
+                for (unsigned l = 0; l < 2; ++l) {
+                    b[4 * h + 2 * l] =
+                        _mm_unpacklo_epi8(a[2 * l + h], a[2 * (l + 2) + h]);
+                    b[4 * h + 2 * l + 1] =
+                        _mm_unpackhi_epi8(a[2 * l + h], a[2 * (l + 2) + h]);
+                }
+            }
+            for (unsigned q = 0; q < 4; ++q) {
+                const auto& x = b[4 * (q / 2) + q % 2];
+                const auto& y = b[4 * (q / 2) + 2 + q % 2];
+                const __m128i lo = _mm_unpacklo_epi8(x, y);
+                const __m128i hi = _mm_unpackhi_epi8(x, y);
+                const __m128i out[4] = {
+                    lo, _mm_unpackhi_epi64(lo, lo), hi, _mm_unpackhi_epi64(hi, hi)
+                };
+                for (unsigned v = 0; v < 4; ++v) {
+                    _mm_storel_epi64(reinterpret_cast<__m128i*>(
+                                         tile + (i + 4 * q + v) * lanes + group),
+                                     out[v]);
+                }
+            }
+        }
+    }
+#endif
+    for (; i < n; ++i) {
+        for (unsigned l = 0; l < lanes; ++l) {
+            tile[i * lanes + l] = blocks.soft[l][begin + i];
+        }
+    }
+}
+
+template <unsigned K, unsigned H, unsigned R, class Words>
+class decoder_of
+{
+public:
+    static constexpr unsigned N = 1u << (K - 1);
+    static constexpr unsigned quads = N / 4;
+
+    decoder_of(const lane_trellis& trellis, const Words& words, void* scratch)
+        : d_outputs(R ? R : trellis.outputs),
+          d_inverted(trellis.inverted),
+          d_words(words),
+          d_survivors(static_cast<vec*>(scratch))
+    {
+        d_branch = 127 * d_outputs;
+        d_spread = (K - 1) * d_branch;
+    }
+
+    static std::size_t scratch_bytes(unsigned window)
+    {
+        const std::size_t strips = (window + H - 1) / H;
+        return strips * quads * sizeof(vec) + lanes * path_words(window) * 4;
+    }
+
+    void decode(const lane_blocks& blocks)
+    {
+        forward(blocks);
+        traceback(blocks);
+    }
+
+private:
+    static constexpr unsigned max_words = R ? 1u << R : 64;
+    static constexpr unsigned tile_stages = 32;
+
+    static std::size_t path_words(unsigned window) { return (window + H) / 32 + 2; }
+
+    // Stages missing from the first strip.
+    static unsigned skipped(unsigned window) { return (H - window % H) % H; }
+
+    void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
+    {
+        vec zero[R ? R : 6], one[R ? R : 6];
+        for (unsigned r = 0; r < d_outputs; ++r) {
+            bytes narrow;
+            std::memcpy(&narrow, soft + r * lanes, sizeof(narrow));
+            svec s = __builtin_convertvector(narrow, svec);
+            const svec lowest = svec{} - std::int16_t(127);
+            s = s < lowest ? lowest : s;
+            const std::int16_t inverted = d_inverted >> r & 1;
+            const svec sign = svec{} - inverted;
+            s = (s ^ sign) - sign;
+            const svec none{};
+            zero[r] = vec((s < none ? none - s : none) << H);
+            one[r] = vec((s > none ? s : none) << H);
+        }
+        const unsigned words = 1u << d_outputs;
+        for (unsigned w = 0; w < words; ++w) {
+            vec sum{};
+            for (unsigned r = 0; r < d_outputs; ++r) {
+                sum += w >> (d_outputs - 1 - r) & 1 ? one[r] : zero[r];
+            }
+            c.even[w] = sum;
+            c.odd[w] = sum + all(1u << t);
+        }
+    }
+
+    inline void butterfly(const branch_costs<max_words>& c,
+                          unsigned j,
+                          vec even,
+                          vec odd,
+                          vec& low,
+                          vec& high) const
+    {
+        low = least(even + c.even[d_words(j, 0)], odd + c.odd[d_words(j, 2)]);
+        high = least(even + c.even[d_words(j, 1)], odd + c.odd[d_words(j, 3)]);
+    }
+
+    // One stage, t of its strip.
+    void stage(const std::int8_t* soft, unsigned t, const vec* from, vec* to) const
+    {
+        branch_costs<max_words> c;
+        costs(soft, t, c);
+        for (unsigned j = 0; j < N / 2; ++j) {
+            butterfly(c, j, from[2 * j], from[2 * j + 1], to[j], to[j + N / 2]);
+        }
+    }
+
+    // Stages t and t+1 of a strip in registers, four states at a time; after the last
+    // two the decisions are stripped off into survivors.
+    template <bool Last>
+    void two_stages(const std::int8_t* soft,
+                    unsigned t,
+                    const vec* from,
+                    vec* to,
+                    vec* survivors) const
+    {
+        branch_costs<max_words> first, second;
+        costs(soft, t, first);
+        costs(soft + d_outputs * lanes, t + 1, second);
+#pragma GCC unroll 16
+        for (unsigned i = 0; i < quads; ++i) {
+            vec a[4], b[4];
+            butterfly(first, 2 * i, from[4 * i], from[4 * i + 1], a[0], a[2]);
+            butterfly(first, 2 * i + 1, from[4 * i + 2], from[4 * i + 3], a[1], a[3]);
+            butterfly(second, i, a[0], a[1], b[0], b[2]);
+            butterfly(second, i + quads, a[2], a[3], b[1], b[3]);
+            if (Last) {
+                strip(b, survivors[i]);
+            }
+            for (unsigned k = 0; k < 4; ++k) {
+                to[i + k * quads] = b[k];
+            }
+        }
+    }
+
+    // Moves the decisions of four metrics into one word.
+    static inline void strip(vec* b, vec& survivor)
+    {
+        const vec mask = all((1u << H) - 1);
+        survivor = (b[0] & mask) | (b[1] & mask) << H | (b[2] & mask) << (2 * H) |
+                   (H == 4 ? b[3] << (3 * H) : (b[3] & mask) << (3 * H));
+        for (unsigned k = 0; k < 4; ++k) {
+            b[k] &= ~mask;
+        }
+    }
+
+    void strip_all(vec* metrics, vec* survivors) const
+    {
+        for (unsigned i = 0; i < quads; ++i) {
+            vec b[4];
+            for (unsigned k = 0; k < 4; ++k) {
+                b[k] = metrics[i + k * quads];
+            }
+            strip(b, survivors[i]);
+            for (unsigned k = 0; k < 4; ++k) {
+                metrics[i + k * quads] = b[k];
+            }
+        }
+    }
+
+    void bring_down(vec* metrics) const
+    {
+        vec low = metrics[0];
+        for (unsigned j = 1; j < N; ++j) {
+            low = least(low, metrics[j]);
+        }
+        const vec most = all((d_spread + 1) << H);
+        for (unsigned j = 0; j < N; ++j) {
+            metrics[j] = least(metrics[j] - low, most);
+        }
+    }
+
+    void forward(const lane_blocks& blocks)
+    {
+        alignas(64) vec metrics[2][N];
+        alignas(64) std::int8_t tile[tile_stages * (R ? R : 6) * lanes];
+
+        vec elsewhere; // the metric of all states but 0
+        bool any_zero = false;
+        for (unsigned l = 0; l < lanes; ++l) {
+            elsewhere[l] = blocks.from_zero[l] ? (d_spread + 1) << H : 0;
+            any_zero |= blocks.from_zero[l];
+        }
+        vec* now = metrics[0];
+        vec* next = metrics[1];
+        now[0] = vec{};
+        for (unsigned j = 1; j < N; ++j) {
+            now[j] = elsewhere;
+        }
+
+        const unsigned threshold = ((1u << (16 - H)) - 1 - H * d_branch - d_spread) << H;
+        // Until K−1 stages have passed the spread is not bounded yet.
+        const unsigned settled = any_zero ? (K - 1 + H - 1) / H + 1 : 0;
+        const unsigned missing = skipped(blocks.window);
+        const unsigned strips = (blocks.window + H - 1) / H;
+        unsigned in_tile = 0, tile_end = 0;
+        for (unsigned s = 0; s < strips; ++s) {
+            const unsigned first = s * H - (s ? missing : 0);
+            const unsigned count = s ? H : H - missing;
+            if (first + count > tile_end) {
+                in_tile = first;
+                tile_end = first + tile_stages - H < blocks.window
+                               ? first + tile_stages - H
+                               : blocks.window;
+                tile_end = tile_end < first + count ? first + count : tile_end;
+                transpose(blocks, d_outputs, first, tile_end - first, tile);
+            }
+            const auto* soft = tile + (first - in_tile) * d_outputs * lanes;
+            vec* survivors = d_survivors + std::size_t(s) * quads;
+            if (count == H) {
+                if (H == 4) {
+                    two_stages<false>(soft, 0, now, next, survivors);
+                    two_stages<true>(
+                        soft + 2 * d_outputs * lanes, 2, next, now, survivors);
+                } else {
+                    two_stages<true>(soft, 0, now, next, survivors);
+                    swap(now, next);
+                }
+            } else {
+                for (unsigned t = missing; t < H; ++t, soft += d_outputs * lanes) {
+                    stage(soft, t, now, next);
+                    swap(now, next);
+                }
+                strip_all(now, survivors);
+            }
+            if (s < settled || any_above(now[0], threshold)) {
+                bring_down(now);
+            }
+        }
+    }
+
+    static void swap(vec*& a, vec*& b)
+    {
+        vec* const c = a;
+        a = b;
+        b = c;
+    }
+
+    // Follows the survivors from state 0; bit i of a lane's path is stage i − skipped.
+    void traceback(const lane_blocks& blocks)
+    {
+        const unsigned strips = (blocks.window + H - 1) / H;
+        const unsigned words = path_words(blocks.window);
+        auto* const path =
+            reinterpret_cast<std::uint32_t*>(d_survivors + std::size_t(strips) * quads);
+        std::uint32_t state[lanes] = {};
+        std::uint32_t gathered[lanes] = {};
+        constexpr unsigned per_word = 32 / H;
+        for (unsigned s = strips; s-- > 0;) {
+            const auto* decisions = reinterpret_cast<const std::uint16_t*>(
+                d_survivors + std::size_t(s) * quads);
+            const unsigned position = s % per_word * H;
+            for (unsigned l = 0; l < lanes; ++l) {
+                const unsigned word = decisions[(state[l] % quads) * lanes + l];
+                const unsigned taken = word >> (state[l] / quads * H) & ((1u << H) - 1);
+                const unsigned longer = state[l] << H | taken;
+                gathered[l] |= (longer >> (K - 1)) << position;
+                state[l] = longer % N;
+            }
+            if (position == 0) {
+                for (unsigned l = 0; l < lanes; ++l) {
+                    path[l * words + s / per_word] = gathered[l];
+                    gathered[l] = 0;
+                }
+            }
+        }
+        const unsigned missing = skipped(blocks.window);
+        for (unsigned l = 0; l < lanes; ++l) {
+            write_bits(path + l * words,
+                       blocks.lead[l] + missing,
+                       blocks.count[l],
+                       blocks.bits[l]);
+        }
+    }
+
+    // Copies count bits from bit `first` of path on, first bit most significant.
+    static void write_bits(const std::uint32_t* path,
+                           unsigned first,
+                           unsigned count,
+                           std::uint8_t* out)
+    {
+        for (unsigned done = 0; done < count; done += 32) {
+            const unsigned at = first + done;
+            std::uint64_t two;
+            std::memcpy(&two, path + at / 32, sizeof(two));
+            std::uint32_t w = two >> at % 32;
+            w = (w & 0x55555555u) << 1 | (w >> 1 & 0x55555555u);
+            w = (w & 0x33333333u) << 2 | (w >> 2 & 0x33333333u);
+            w = (w & 0x0f0f0f0fu) << 4 | (w >> 4 & 0x0f0f0f0fu);
+            const unsigned left = count - done;
+            if (left >= 32) {
+                std::memcpy(out + done / 8, &w, 4);
+            } else {
+                for (unsigned i = 0; 8 * i < left; ++i) {
+                    const unsigned keep = left - 8 * i < 8 ? left - 8 * i : 8;
+                    out[done / 8 + i] = (w >> 8 * i & 0xffu) & (0xff00u >> keep);
+                }
+            }
+        }
+    }
+
+    const unsigned d_outputs;
+    const unsigned d_inverted;
+    const Words d_words;
+    vec* const d_survivors;
+    unsigned d_branch; // B
+    unsigned d_spread; // S
+};
+
+// Calls action with the decoder of a trellis.
+template <unsigned K, class Action>
+void for_constraint_length(const lane_trellis& t, void* scratch, Action&& action)
+{
+    const table_words words{ t.word };
+    if (t.history == 4) {
+        action(decoder_of<K, 4, 0, table_words>(t, words, scratch));
+    } else {
+        action(decoder_of<K, 2, 0, table_words>(t, words, scratch));
+    }
+}
+
+template <class Action>
+void for_trellis(const lane_trellis& t, void* scratch, Action&& action)
+{
+    if (t.is_171_133) {
+        const words_171_133 words;
+        return action(decoder_of<7, 4, 2, words_171_133>(t, words, scratch));
+    }
+    switch (t.constraint_length) {
+    case 3:
+        return for_constraint_length<3>(t, scratch, action);
+    case 4:
+        return for_constraint_length<4>(t, scratch, action);
+    case 5:
+        return for_constraint_length<5>(t, scratch, action);
+    case 6:
+        return for_constraint_length<6>(t, scratch, action);
+    case 7:
+        return for_constraint_length<7>(t, scratch, action);
+    case 8:
+        return for_constraint_length<8>(t, scratch, action);
+    default:
+        return for_constraint_length<9>(t, scratch, action);
+    }
+}
+
+std::size_t scratch_bytes(const lane_trellis& t, unsigned window)
+{
+    std::size_t bytes = 0;
+    for_trellis(t, nullptr, [&](auto&& d) { bytes = d.scratch_bytes(window); });
+    return bytes;
+}
+
+void decode(const lane_trellis& t, const lane_blocks& blocks, void* scratch)
+{
+    for_trellis(t, scratch, [&](auto&& d) { d.decode(blocks); });
+}
+
+#define GPUFEC_STRING(x) #x
+#define GPUFEC_NAME(x) GPUFEC_STRING(x)
+
+} // namespace
+
+extern const lane_decoder decoder = {
+    GPUFEC_NAME(GPUFEC_ISA), lanes, scratch_bytes, decode
+};
+
+} // namespace GPUFEC_ISA
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,73 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The lane-parallel decoder of the CPU: its interface to the variants of one source that
+ * are compiled for different instruction sets. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
+#define INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+
+constexpr unsigned max_lanes = 32;
+
+//! What a lane-parallel decoder knows of a code.
+struct lane_trellis {
+    unsigned constraint_length;
+    unsigned outputs;
+    unsigned history;  //!< decisions kept in the low bits of a path metric: 4 or 2
+    unsigned inverted; //!< mask of inverted outputs, bit r for output r
+    bool is_171_133;   //!< the code of the standards, which has a kernel of its own
+    //! Output words of the branches of butterfly j (states 2j, 2j+1 to j, j+N/2):
+    //! 2j with bit 0, 2j with bit 1, 2j+1 with bit 0, 2j+1 with bit 1.
+    std::uint8_t word[128][4];
+};
+
+//! One parallel block a lane, all of the same window.
+struct lane_blocks {
+    unsigned window; //!< stages
+    //! Soft values of a lane: window × outputs, interleaved.
+    const std::int8_t* soft[max_lanes];
+    bool from_zero[max_lanes];
+    std::uint32_t lead[max_lanes];
+    std::uint32_t count[max_lanes]; //!< 0: the lane is idle
+    //! Where the decoded bits of a lane go, first bit most significant.
+    std::uint8_t* bits[max_lanes];
+};
+
+struct lane_decoder {
+    const char* name; //!< the instruction set
+    unsigned lanes;
+    //! Bytes of scratch memory, aligned to 64, for blocks of \p window stages.
+    std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
+    void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
+};
+
+//! The history that path metrics of 16 bits have room for; see cpu_kernels.cc.
+constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
+{
+    return (constraint_length + 3) * outputs * 127 + 1 < 4096 ? 4 : 2;
+}
+
+namespace baseline {
+extern const lane_decoder decoder;
+}
+namespace avx2 {
+extern const lane_decoder decoder;
+}
+namespace avx512 {
+extern const lane_decoder decoder;
+}
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H */

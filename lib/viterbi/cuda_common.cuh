@@ -1,0 +1,237 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What the CUDA kernels of this room share: pairs of 16-bit path metrics, and soft values
+ * laid out so that a warp reads them coalesced. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
+#define INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
+
+#include "job.h"
+#include <cuda_runtime.h>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+namespace cuda {
+
+//! The parallel blocks of a batch and where their input lies; passed to kernels by value.
+struct batch_geometry {
+    block_plan plan;
+    value_map map;
+    viterbi_job job;
+    bool packed4;
+    std::uint32_t frame_input_bytes;
+    std::uint32_t frame_output_bytes;
+    std::uint32_t pairs; //!< of parallel blocks, rounded up to whole warps
+
+    //! Block \p block of the batch: its window, and the index of its frame.
+    __host__ __device__ block_window window(std::uint32_t block,
+                                            std::uint32_t& frame) const
+    {
+        if (plan.streaming()) {
+            frame = 0;
+            return plan.at(job.first_block + block);
+        }
+        frame = block / plan.blocks_per_frame;
+        return plan.at(block - frame * plan.blocks_per_frame);
+    }
+};
+
+/* Two path metrics of 16 bits in a word: one of each parallel block of a pair. */
+
+__device__ inline std::uint32_t both(std::uint32_t x) { return x << 16 | x; }
+
+__device__ inline std::uint32_t add2(std::uint32_t a, std::uint32_t b)
+{
+    return __vadd2(a, b);
+}
+
+__device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
+{
+    return __vminu2(a, b);
+}
+
+//! min(a + b, c)
+__device__ inline std::uint32_t
+add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
+{
+#if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900
+    return __viaddmin_u16x2(a, b, c); // one instruction there (DPX)
+#else
+    return __vminu2(__vadd2(a, b), c);
+#endif
+}
+
+/*
+ * Prepared soft values: at stage s of the window, word i of a pair of blocks holds the
+ * values of outputs 2i and 2i+1, each of the first block and then of the second, biased
+ * by 128: soft[(s · words + i) · pairs + pair].
+ */
+__host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
+{
+    return (outputs + 1) / 2;
+}
+
+constexpr unsigned prepare_threads = 256;
+constexpr unsigned prepare_stages = 32; // a thread block's tile
+constexpr unsigned prepare_blocks = 64;
+
+//! Soft value \p index of a stream or frame; 0 where there is none.
+__device__ inline int
+soft_at(const std::byte* base, std::int64_t index, std::int64_t count, bool packed4)
+{
+    if (index < 0 || index >= count) {
+        return 0;
+    }
+    if (!packed4) {
+        const int v = static_cast<signed char>(base[index]);
+        return v < -127 ? -127 : v;
+    }
+    const unsigned pair = static_cast<unsigned char>(base[index / 2]);
+    const int v = static_cast<signed char>(index % 2 ? pair << 4 : pair & 0xf0u) >> 4;
+    return v < -7 ? -7 : v;
+}
+
+/*
+ * Depunctures, unpacks and transposes: from the input as it came to prepared soft values.
+ * Grid: (pairs / 32, tiles of stages). What a block of the batch lacks is erased.
+ */
+__global__ void __launch_bounds__(prepare_threads)
+    prepare(const __grid_constant__ batch_geometry g,
+            const std::byte* __restrict__ input,
+            std::uint32_t* __restrict__ soft)
+{
+    constexpr unsigned pad = 4;
+    __shared__ std::uint8_t tile[prepare_blocks]
+                                [prepare_stages * conv_code::max_outputs + pad];
+    __shared__ std::int16_t position[conv_code::max_period * conv_code::max_outputs];
+    const unsigned R = g.map.outputs;
+    const unsigned first_stage = blockIdx.y * prepare_stages;
+    const unsigned left = g.plan.window - first_stage;
+    const unsigned stages = left < prepare_stages ? left : prepare_stages;
+    const unsigned period = g.map.period;
+    const bool circular = g.plan.ends == termination::tailbiting;
+    for (unsigned i = threadIdx.x; i < period * R; i += prepare_threads) {
+        position[i] = g.map.position[i];
+    }
+    __syncthreads();
+
+    // A warp reads a row, a stage a lane, so that its lanes read neighbours.
+    static_assert(prepare_stages == 32, "a stage a lane");
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned row = threadIdx.x / 32; row < prepare_blocks;
+         row += prepare_threads / 32) {
+        const unsigned block = blockIdx.x * prepare_blocks + row;
+        std::uint8_t* const to = tile[row] + lane * R;
+        if (block >= g.job.blocks) {
+            for (unsigned r = 0; r < R; ++r) {
+                to[r] = 128;
+            }
+            continue;
+        }
+        std::uint32_t frame;
+        const auto w = g.window(block, frame);
+        const auto* base = input + std::size_t(frame) * g.frame_input_bytes;
+        const std::int64_t count =
+            g.plan.streaming() ? std::int64_t(g.job.values) : g.plan.frame_values;
+        // The stage as an offset from a period's beginning, and that period's values.
+        const std::int64_t begin = w.start + first_stage;
+        unsigned stage;
+        std::int64_t origin = 0;
+        if (circular) {
+            const int circle = g.plan.frame_stages;
+            stage = (int(begin % circle) + circle + lane) % circle;
+        } else {
+            std::int64_t whole = begin;
+            if (period > 1) {
+                whole = begin / period;
+                whole -= whole * period > begin; // begin may be negative
+            }
+            stage = unsigned(begin - whole * period) + lane;
+            origin = whole * g.map.values_per_period -
+                     (g.plan.streaming() ? std::int64_t(g.job.first_value) : 0);
+        }
+        const unsigned periods = period == 1 ? stage : stage / period;
+        const auto* const sent = position + (stage - periods * period) * R;
+        origin += periods * g.map.values_per_period;
+        for (unsigned r = 0; r < R; ++r) {
+            to[r] = 128 +
+                    (sent[r] < 0 ? 0 : soft_at(base, origin + sent[r], count, g.packed4));
+        }
+    }
+    __syncthreads();
+
+    const unsigned words = soft_words(R);
+    for (unsigned i = threadIdx.x / 32; i < stages * words; i += prepare_threads / 32) {
+        const unsigned stage = i / words, r = i % words * 2;
+        const auto* a = tile[2 * lane] + stage * R;
+        const auto* b = tile[2 * lane + 1] + stage * R;
+        std::uint32_t word = a[r] | std::uint32_t(b[r]) << 8;
+        word |= r + 1 < R ? std::uint32_t(a[r + 1]) << 16 | std::uint32_t(b[r + 1]) << 24
+                          : 0x80800000u;
+        soft[(std::size_t(first_stage) * words + i) * g.pairs + blockIdx.x * 32 + lane] =
+            word;
+    }
+}
+
+/*
+ * Collects decoded bits that come strip by strip from the last to the first, and writes
+ * them as words, first bit most significant in its byte.
+ */
+class bit_writer
+{
+public:
+    __device__ bit_writer(std::uint32_t* out, std::uint32_t count)
+        : d_out(out), d_count(count), d_word((int(count) + 64) / 32)
+    {
+    }
+
+    //! Bits of the stages from \p position on (may be negative), the first lowest.
+    __device__ void put(int position, std::uint32_t bits)
+    {
+        const int word = position >> 5;
+        if (word != d_word) {
+            flush(d_word + 1);
+            d_bits <<= 32;
+            d_word = word;
+        }
+        d_bits |= std::uint64_t(bits) << (position & 31);
+    }
+
+    __device__ void finish()
+    {
+        flush(d_word + 1);
+        d_bits <<= 32;
+        flush(d_word);
+    }
+
+private:
+    __device__ void flush(int word)
+    {
+        if (word < 0 || std::uint32_t(word) * 32 >= d_count) {
+            return;
+        }
+        std::uint32_t bits = std::uint32_t(d_bits >> 32);
+        const std::uint32_t left = d_count - std::uint32_t(word) * 32;
+        if (left < 32) {
+            bits &= (1u << left) - 1;
+        }
+        d_out[word] = __byte_perm(__brev(bits), 0, 0x0123);
+    }
+
+    std::uint32_t* d_out;
+    std::uint32_t d_count;
+    std::uint64_t d_bits = 0; // of d_word, and above it of the word after
+    int d_word;
+};
+
+} // namespace cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH */

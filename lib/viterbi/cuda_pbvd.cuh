@@ -1,0 +1,356 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel whose
+ * warps each take the butterflies of a group, and a traceback kernel.
+ *
+ * A group is the butterflies that put the same words on their branches, so a warp
+ * computes four branch metrics a stage and group (the paper's α, β, γ, θ). A thread
+ * serves two parallel blocks, 32 pairs a thread block; path metrics are in shared memory.
+ * Beyond the paper, decisions ride in the low bits of the metrics as on the CPU (see
+ * cpu_kernels.cc, also for the range), and leave as words of survivors every H stages:
+ * survivors[(strip · words + word) · pairs + pair], a half word a block. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
+#define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
+
+#include "cpu_kernels.h"
+#include "cuda_common.cuh"
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+namespace cuda {
+
+//! Butterflies of one group, as many as one warp takes at a time.
+struct pbvd_chunk {
+    std::uint8_t word[4]; //!< α, β, γ, θ: outputs of 2j→j, 2j→j+N/2, 2j+1→j, 2j+1→j+N/2
+    std::uint16_t first; //!< in the list of butterflies
+    std::uint16_t count; //!< fills whole words of survivors
+};
+
+struct pbvd_layout {
+    static constexpr unsigned max_chunks = 64;
+    static constexpr unsigned max_listed = 512;
+
+    std::uint32_t states;
+    std::uint32_t memory; //!< K−1
+    std::uint32_t warps;
+    std::uint32_t
+        even_chunk; //!< butterflies a warp, if each warp has one full chunk; or 0
+    std::uint32_t chunks;
+    std::uint32_t words;  //!< of survivors, a strip and pair
+    std::uint32_t spread; //!< S: the most that two settled metrics differ by
+    pbvd_chunk chunk[max_chunks];
+    std::uint8_t butterfly[max_listed];
+    std::uint16_t position[256]; //!< of a state's decisions among the survivors
+};
+
+//! The paper's classification of states, and how it maps to warps.
+inline pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
+{
+    constexpr unsigned most_a_chunk = 16, most_warps = 8;
+    const unsigned per_word = 16 / history / 2; // butterflies a word of survivors
+    unsigned inverted = 0;
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        inverted = inverted << 1 | unsigned(code.inverted(r));
+    }
+    std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
+    for (unsigned j = 0; j < code.states() / 2; ++j) {
+        groups[{ code.output_word(2 * j, 0) ^ inverted,
+                 code.output_word(2 * j, 1) ^ inverted,
+                 code.output_word(2 * j + 1, 0) ^ inverted,
+                 code.output_word(2 * j + 1, 1) ^ inverted }]
+            .push_back(j);
+    }
+    pbvd_layout l{};
+    l.states = code.states();
+    l.memory = code.constraint_length() - 1;
+    l.spread = l.memory * 127 * code.outputs();
+    unsigned listed = 0;
+    for (const auto& [words, members] : groups) {
+        for (std::size_t m = 0; m < members.size(); m += most_a_chunk) {
+            auto& chunk = l.chunk[l.chunks++];
+            std::copy(words.begin(), words.end(), chunk.word);
+            chunk.first = listed;
+            const auto end = std::min<std::size_t>(members.size(), m + most_a_chunk);
+            for (auto i = m; i < end; ++i) {
+                l.butterfly[listed] = members[i];
+                l.position[members[i]] = 2 * listed;
+                l.position[members[i] + l.states / 2] = 2 * listed + 1;
+                ++listed;
+            }
+            // The last one again fills the word; it computes the same twice.
+            for (; listed % per_word != 0; ++listed) {
+                l.butterfly[listed] = members[end - 1];
+            }
+            chunk.count = listed - chunk.first;
+        }
+    }
+    l.words = listed / per_word;
+    l.warps = std::min(l.chunks, most_warps);
+    const bool even = l.warps == l.chunks &&
+                      std::all_of(l.chunk, l.chunk + l.chunks, [&](const auto& c) {
+                          return c.count == l.chunk[0].count;
+                      });
+    l.even_chunk = even ? l.chunk[0].count : 0;
+    return l;
+}
+
+//! Shared memory of the forward kernel.
+inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
+{
+    return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
+}
+
+//! Soft words of the stages of a strip, for R outputs.
+template <unsigned H, unsigned R>
+using strip_soft = std::uint32_t[H][(R + 1) / 2];
+
+template <unsigned H, unsigned R>
+__device__ inline void load_strip(strip_soft<H, R>& s,
+                                  const std::uint32_t* soft,
+                                  std::uint32_t pairs,
+                                  int first,
+                                  int window)
+{
+    constexpr unsigned words = (R + 1) / 2;
+#pragma unroll
+    for (unsigned t = 0; t < H; ++t) {
+        const int stage = first + int(t);
+#pragma unroll
+        for (unsigned i = 0; i < words; ++i) {
+            if (stage >= 0 && stage < window) {
+                s[t][i] = soft[(std::size_t(stage) * words + i) * pairs];
+            }
+        }
+    }
+}
+
+//! Branch metrics of a stage, before the words are chosen.
+template <unsigned H, unsigned R>
+struct stage_costs {
+    std::uint32_t value[R]; //!< soft values, scaled: what a 1 costs more than a 0
+    std::uint32_t base;     //!< cost of the all-zero word
+
+    __device__ stage_costs(const std::uint32_t* words)
+    {
+        base = 0;
+#pragma unroll
+        for (unsigned r = 0; r < R; ++r) {
+            const auto biased = __byte_perm(words[r / 2], 0, r % 2 ? 0x4342 : 0x4140)
+                                << H;
+            const auto zero = both(128u << H);
+            base = add2(base, __vsub2(zero, min2(biased, zero)));
+            value[r] = __vsub2(biased, zero);
+        }
+    }
+
+    __device__ std::uint32_t of(unsigned word) const
+    {
+        std::uint32_t sum = base;
+#pragma unroll
+        for (unsigned r = 0; r < R; ++r) {
+            sum = add2(sum, word >> (R - 1 - r) & 1u ? value[r] : 0);
+        }
+        return sum;
+    }
+};
+
+/*
+ * Forward: path metrics through the window of 32 pairs of blocks a thread block.
+ * Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). For a code of N states
+ * whose warps take C butterflies each, both known to the compiler, or 0, 0 for any code.
+ */
+template <unsigned H, unsigned R, unsigned N, unsigned C>
+__global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
+                             const __grid_constant__ pbvd_layout l,
+                             const std::uint32_t* __restrict__ soft,
+                             std::uint32_t* __restrict__ survivors)
+{
+    extern __shared__ std::uint32_t shared[];
+    constexpr unsigned per_word = 16 / H / 2;
+    const unsigned lane = threadIdx.x, warp = threadIdx.y;
+    const std::uint32_t pair = blockIdx.x * 32 + lane;
+    const unsigned states = N ? N : l.states;
+    const unsigned half = states / 2 * 32;
+    // Stage t of a strip reads buffer t % 2, and H is even, so the next one fits on.
+    const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
+    std::uint32_t* const least = shared + lane + 2 * states * 32; // a word a warp
+    soft += pair;
+    survivors += pair;
+
+    const int window = g.plan.window;
+    const unsigned strips = (window + H - 1) / H;
+    const int missing = int(strips * H) - window; // stages, from the first strip
+    std::uint32_t elsewhere = 0;
+    for (unsigned k = 0; k < 2; ++k) {
+        std::uint32_t frame;
+        if (2 * pair + k < g.job.blocks && g.window(2 * pair + k, frame).from_zero) {
+            elsewhere |= (l.spread + 1) << H << 16 * k;
+        }
+    }
+    for (unsigned s = warp; s < states; s += l.warps) {
+        metrics(missing)[s * 32] = s == 0 ? 0 : elsewhere;
+    }
+    __syncthreads();
+
+    const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
+    // Until K−1 stages have passed, states that cannot be reached are held down.
+    const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
+    const auto most = both((l.spread + 1) << H);
+
+    // What a warp's only chunk is stays in registers.
+    std::uint32_t to_state[C ? C : 1];
+#pragma unroll
+    for (unsigned i = 0; i != C; ++i) {
+        to_state[i] = l.butterfly[l.chunk[warp].first + i] * 32;
+    }
+    const auto own = l.chunk[C ? warp : 0];
+
+    strip_soft<H, R> ahead;
+    load_strip<H, R>(ahead, soft, g.pairs, -missing, window);
+    std::uint32_t lowest = 0;
+    for (unsigned strip = 0; strip < strips; ++strip) {
+        strip_soft<H, R> values;
+#pragma unroll
+        for (unsigned t = 0; t < H; ++t) {
+#pragma unroll
+            for (unsigned i = 0; i < (R + 1) / 2; ++i) {
+                values[t][i] = ahead[t][i];
+            }
+        }
+        const int first = int(strip * H) - missing;
+        load_strip<H, R>(ahead, soft, g.pairs, first + int(H), window);
+
+        std::uint32_t low = 0xffffffffu;
+        auto* const survived = survivors + std::size_t(strip) * l.words * g.pairs;
+#pragma unroll
+        for (unsigned t = 0; t < H; ++t) {
+            if (first + int(t) < 0) {
+                continue;
+            }
+            const auto* const now = metrics(t);
+            auto* const next = metrics(t + 1);
+            stage_costs<H, R> costs(values[t]);
+            // Bringing the metrics down costs nothing here.
+            costs.base = __vsub2(costs.base, lowest);
+            lowest = 0;
+            const auto taken = both(1u << t);
+            for (unsigned c = warp; c < l.chunks; c += l.warps) {
+                const auto chunk = C ? own : l.chunk[c];
+                const auto alpha = costs.of(chunk.word[0]);
+                const auto beta = costs.of(chunk.word[1]);
+                const auto gamma = costs.of(chunk.word[2]) + taken;
+                const auto theta = costs.of(chunk.word[3]) + taken;
+                const unsigned count = C ? C : chunk.count;
+#pragma unroll(C ? C / per_word : 1)
+                for (unsigned i = 0; i < count; i += per_word) {
+                    std::uint32_t decisions = 0;
+#pragma unroll
+                    for (unsigned k = 0; k < per_word; ++k) {
+                        const unsigned to = C ? to_state[C ? i + k : 0]
+                                              : l.butterfly[chunk.first + i + k] * 32;
+                        const auto even = now[2 * to];
+                        const auto odd = now[2 * to + 32];
+                        auto a = add_min2(even, alpha, add2(odd, gamma));
+                        auto b = add_min2(even, beta, add2(odd, theta));
+                        if (t == H - 1) {
+                            constexpr std::uint32_t mask = 0x00010001u * ((1u << H) - 1);
+                            decisions |= (a & mask) << (2 * k * H) |
+                                         (b & mask) << ((2 * k + 1) * H);
+                            a &= ~mask;
+                            b &= ~mask;
+                            low = min2(low, min2(a, b));
+                        }
+                        next[to] = a;
+                        next[to + half] = b;
+                    }
+                    if (t == H - 1) {
+                        survived[std::size_t((chunk.first + i) / per_word) * g.pairs] =
+                            decisions;
+                    }
+                }
+                if (C) {
+                    break;
+                }
+            }
+            if (t == H - 1) {
+                least[warp * 32] = low;
+            }
+            __syncthreads();
+        }
+        lowest = least[0];
+        for (unsigned w = 1; w < l.warps; ++w) {
+            lowest = min2(lowest, least[w * 32]);
+        }
+        if (strip < settled) {
+            for (unsigned s = warp; s < states; s += l.warps) {
+                metrics(0)[s * 32] = min2(metrics(0)[s * 32], add2(lowest, most));
+            }
+            __syncthreads();
+        }
+    }
+}
+
+/*
+ * Traceback: one thread a parallel block, from state 0 at the window's end.
+ */
+template <unsigned H>
+__global__ void __launch_bounds__(256)
+    pbvd_traceback(const __grid_constant__ batch_geometry g,
+                   const __grid_constant__ pbvd_layout l,
+                   const std::uint32_t* __restrict__ survivors,
+                   std::byte* __restrict__ output)
+{
+    __shared__ std::uint16_t position[256];
+    for (unsigned s = threadIdx.x; s < l.states; s += blockDim.x) {
+        position[s] = l.position[s];
+    }
+    __syncthreads();
+    const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
+    if (block >= g.job.blocks) {
+        return;
+    }
+    constexpr unsigned per_half = 16 / H;
+    std::uint32_t frame;
+    const auto w = g.window(block, frame);
+    const std::uint32_t index =
+        g.plan.streaming() ? block : block - frame * g.plan.blocks_per_frame;
+    auto* const out = reinterpret_cast<std::uint32_t*>(
+        output + std::size_t(frame) * g.frame_output_bytes +
+        std::size_t(index) * (g.plan.decode_length / 8));
+    const auto* const half = reinterpret_cast<const std::uint16_t*>(survivors) + block;
+    const std::size_t row = std::size_t(2) * g.pairs;
+
+    const int strips = (g.plan.window + H - 1) / H;
+    const int missing = strips * int(H) - int(g.plan.window);
+    bit_writer writer(out, w.count);
+    unsigned state = 0;
+    for (int strip = strips - 1; strip >= 0; --strip) {
+        const int first = strip * int(H) - missing - int(w.lead);
+        if (first + int(H) <= 0) {
+            break;
+        }
+        const unsigned at = position[state];
+        const unsigned word = half[(std::size_t(strip) * l.words + at / per_half) * row];
+        const unsigned taken = word >> (at % per_half * H) & ((1u << H) - 1);
+        const unsigned longer = state << H | taken;
+        writer.put(first, longer >> l.memory);
+        state = longer & (l.states - 1);
+    }
+    writer.finish();
+}
+
+} // namespace cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH */

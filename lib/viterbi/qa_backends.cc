@@ -1,0 +1,228 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Both backends against the bit-true model, on the same noise: every preset,
+ * termination, input format and place in a stream. */
+
+#include "cuda/devices.h"
+#include "pipeline/host_memory.h"
+#include "qa_support.h"
+#include "reference.h"
+#include <gtest/gtest.h>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+using namespace gr::gpufec;
+
+namespace {
+
+struct test_case {
+    std::string name;
+    conv_code code;
+    termination ends = termination::streaming;
+    unsigned frame_bits = 0;
+    unsigned decode_length = 0;
+    unsigned overlap = 0;
+    std::size_t bits = 0;
+    bool packed4 = false;
+    bool clean = true; // decodes what was sent, if there is no noise
+};
+
+std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
+
+std::vector<test_case> cases()
+{
+    std::vector<test_case> all;
+    for (const auto& p : conv_presets()) {
+        const conv_code code(p.constraint_length, p.polynomials, p.puncturing);
+        const bool stream = p.ends == termination::streaming;
+        all.push_back({ p.name, code, p.ends, stream ? 0u : 333u });
+    }
+    const conv_code k7(7, { 0171, 0133 });
+    const conv_code dvb34(7, { 0171, 0133 }, "101,110");
+    const conv_code k9(9, { 0753, 0561 });
+    using t = termination;
+    all.push_back({ "stream_short", k7, t::streaming, 0, 0, 0, 5, false, false });
+    all.push_back({ "stream_one_block", k7, t::streaming, 0, 0, 0, 512 });
+    all.push_back({ "stream_small_blocks", k7, t::streaming, 0, 64, 13, 5000 });
+    all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
+    all.push_back(
+        { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
+    all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
+    all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
+    all.push_back({ "terminated_tiny", k7, t::terminated, 1 });
+    all.push_back({ "terminated_8192", k7, t::terminated, 8192 });
+    all.push_back({ "terminated_blocks", dvb34, t::terminated, 1000, 96, 33 });
+    all.push_back({ "terminated_packed4", dvb34, t::terminated, 101, 0, 0, 0, true });
+    all.push_back({ "truncated_tiny", k7, t::truncated, 3, 0, 0, 0, false, false });
+    all.push_back({ "truncated_odd", k7, t::truncated, 1501 });
+    all.push_back({ "truncated_blocks", k9, t::truncated, 1501, 160, 70 });
+    all.push_back({ "tailbiting_tiny", k7, t::tailbiting, 6 });
+    all.push_back({ "tailbiting_40", conv_code::preset("lte"), t::tailbiting, 40 });
+    all.push_back({ "tailbiting_blocks", k9, t::tailbiting, 1201, 96, 64 });
+    all.push_back({ "tailbiting_punctured", dvb34, t::tailbiting, 500 });
+    for (int K = 3; K <= 9; ++K) {
+        for (int R = 2; R <= 6; ++R) {
+            std::mt19937 random(100 * K + R);
+            std::vector<int> polynomials;
+            for (int r = 0; r < R; ++r) {
+                const int p = 1 + random() % ((1u << K) - 1);
+                polynomials.push_back(random() & 1 ? -p : p);
+            }
+            polynomials[0] = 1 << (K - 1) | 1; // both ends used
+            all.push_back({ "K" + std::to_string(K) + "R" + std::to_string(R),
+                            conv_code(K, polynomials),
+                            R % 2 ? t::streaming : t::terminated,
+                            R % 2 ? 0u : 517u,
+                            128,
+                            40,
+                            0,
+                            false,
+                            false });
+        }
+    }
+    return all;
+}
+
+struct prepared {
+    viterbi_setup setup;
+    std::vector<std::int8_t> input;
+    std::vector<std::uint8_t> expected;
+    std::size_t bits;
+};
+
+prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
+{
+    const auto plan =
+        make_block_plan(c.code, c.ends, c.frame_bits, c.decode_length, c.overlap);
+    auto bits = c.bits ? c.bits : 3 * plan.decode_length + 17;
+    if (!plan.streaming()) {
+        bits = 37 * c.frame_bits; // more frames than lanes
+        if (c.frame_bits > 1000) {
+            bits = 3 * c.frame_bits;
+        }
+    }
+    const auto sent = qa::transmit(c.code, c.ends, c.frame_bits, bits, sigma, seed);
+    const auto values = c.packed4 ? qa::quantise4(sent.values) : sent.values;
+    auto expected = reference::parallel_blocks(c.code, plan, values, bits);
+    if (sigma == 0 && c.clean) {
+        EXPECT_EQ(expected, sent.bits);
+    }
+    const viterbi_setup setup(c.code, plan, c.packed4);
+    return { setup,
+             c.packed4 ? qa::pack4(sent.values, plan.frame_values) : sent.values,
+             std::move(expected),
+             bits };
+}
+
+// Decodes all of it as one batch of a decoder.
+std::vector<std::uint8_t> decode(viterbi_batch_decoder& decoder, const prepared& p)
+{
+    const auto& plan = p.setup.plan;
+    const auto limits = decoder.limits();
+    const host_memory input(limits.input_bytes), output(limits.output_bytes);
+    std::memset(input.data(), 0x55, limits.input_bytes);
+    std::memset(output.data(), 0xaa, limits.output_bytes);
+    std::memcpy(input.data(), p.input.data(), p.input.size());
+    viterbi_job job;
+    job.values = p.input.size() * (p.setup.packed4 ? 2 : 1);
+    job.blocks = plan.streaming() ? (p.bits + plan.decode_length - 1) / plan.decode_length
+                                  : p.bits / plan.frame_bits * plan.blocks_per_frame;
+    decoder.submit(0, job, { input.data(), output.data(), nullptr });
+    while (!decoder.finished(0)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(output.data());
+    std::vector<std::uint8_t> bits;
+    for (std::size_t i = 0; i < p.bits; ++i) {
+        auto at = i;
+        if (!plan.streaming()) {
+            at = i / plan.frame_bits * 8 * p.setup.frame_output_bytes() +
+                 i % plan.frame_bits;
+        }
+        bits.push_back(bytes[at / 8] >> (7 - at % 8) & 1);
+    }
+    return bits;
+}
+
+std::size_t blocks_for(const prepared& p)
+{
+    const auto& plan = p.setup.plan;
+    return plan.streaming() ? p.bits / plan.decode_length + 1
+                            : p.bits / plan.frame_bits * plan.blocks_per_frame;
+}
+
+class viterbi_cpu : public testing::TestWithParam<test_case>
+{
+};
+
+TEST_P(viterbi_cpu, equals_reference)
+{
+    // Near 1 dB at rate 1/2 there are many errors, so decisions are hard.
+    for (const double sigma : { 0.0, 25.0 }) {
+        const auto p = prepare(GetParam(), sigma);
+        for (const auto& set : cpu_instruction_sets()) {
+            const auto decoder = make_cpu_viterbi(p.setup, blocks_for(p), 2, set);
+            EXPECT_EQ(decode(*decoder, p), p.expected) << set;
+        }
+    }
+}
+
+class viterbi_cuda : public testing::TestWithParam<test_case>
+{
+};
+
+TEST_P(viterbi_cuda, equals_reference)
+{
+    if (const auto found = find_cuda_devices(); found.devices.empty()) {
+        GTEST_SKIP() << found.missing;
+    }
+    for (const std::string kernel : { "auto", "pbvd" }) {
+        for (const double sigma : { 0.0, 25.0 }) {
+            const auto p = prepare(GetParam(), sigma);
+            const auto decoder = make_cuda_viterbi(p.setup, blocks_for(p), 2, 0, kernel);
+            EXPECT_EQ(decode(*decoder, p), p.expected) << kernel;
+        }
+    }
+}
+
+std::string case_name(const testing::TestParamInfo<test_case>& info)
+{
+    return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
+
+// The widest metrics there are: full-scale values of random sign, for long.
+TEST(viterbi_range, full_scale_values_for_long)
+{
+    for (const auto& code : { conv_code(7, { 0171, 0133 }),
+                              conv_code(7, { 0133, 0171, 0165 }),
+                              conv_code(9, { 0753, 0561 }),
+                              conv_code(9, { 0557, 0663, 0711, 0453, 0671, 0515 }) }) {
+        for (const auto ends : { termination::streaming, termination::terminated }) {
+            const unsigned frame = ends == termination::streaming ? 0 : 3000;
+            test_case c{ "", code, ends, frame, 1024, 64, 5000 };
+            auto p = prepare(c, 20);
+            std::mt19937 random(7);
+            for (auto& v : p.input) {
+                v = random() & 1 ? -128 : 127;
+            }
+            p.expected = reference::parallel_blocks(code, p.setup.plan, p.input, p.bits);
+            const auto cpu = make_cpu_viterbi(p.setup, blocks_for(p), 1);
+            EXPECT_EQ(decode(*cpu, p), p.expected);
+            if (!find_cuda_devices().devices.empty()) {
+                const auto cuda = make_cuda_viterbi(p.setup, blocks_for(p), 2, 0, "pbvd");
+                EXPECT_EQ(decode(*cuda, p), p.expected);
+            }
+        }
+    }
+}
+
+} // namespace

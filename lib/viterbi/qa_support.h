@@ -1,0 +1,104 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What the tests of this room share: random bits, encoded, with noise. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H
+#define INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H
+
+#include "job.h"
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+namespace qa {
+
+struct transmission {
+    std::vector<std::uint8_t> bits;  // sent, one a byte
+    std::vector<std::int8_t> values; // received, frames without padding
+};
+
+//! \p count information bits (a whole number of frames); noise of \p sigma steps on an
+//! amplitude of 32.
+inline transmission transmit(const conv_code& code,
+                             termination ends,
+                             unsigned frame_bits,
+                             std::size_t count,
+                             double sigma,
+                             unsigned seed)
+{
+    std::mt19937 random(seed);
+    transmission t;
+    for (std::size_t i = 0; i < count; ++i) {
+        t.bits.push_back(random() >> 31);
+    }
+    conv_encoder_kernel encoder(code, ends, frame_bits);
+    std::vector<std::uint8_t> sent;
+    if (ends == termination::streaming) {
+        sent.resize(encoder.coded_bits(count));
+        encoder.encode(t.bits.data(), count, sent.data());
+    } else {
+        const auto coded = encoder.coded_bits(frame_bits);
+        for (std::size_t first = 0; first < count; first += frame_bits) {
+            sent.resize(sent.size() + coded);
+            encoder.encode_frame(t.bits.data() + first,
+                                 sent.data() + sent.size() - coded);
+        }
+    }
+    std::normal_distribution<double> noise(0, sigma > 0 ? sigma : 1);
+    for (const auto bit : sent) {
+        const double clean = bit ? -32 : 32;
+        const double v = std::round(clean + (sigma > 0 ? noise(random) : 0));
+        t.values.push_back(std::int8_t(std::clamp(v, -128.0, 127.0)));
+    }
+    return t;
+}
+
+//! 4-bit values, two a byte; each frame of \p frame_values (0: one stream) padded.
+inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
+                                      std::size_t frame_values)
+{
+    const auto frame = frame_values ? frame_values : values.size();
+    std::vector<std::int8_t> packed;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const unsigned nibble = unsigned(values[i] >> 4) & 15u;
+        if (i % frame % 2 == 0) {
+            packed.push_back(std::int8_t(nibble << 4));
+        } else {
+            packed.back() = std::int8_t(std::uint8_t(packed.back()) | nibble);
+        }
+    }
+    return packed;
+}
+
+//! What pack4() keeps of the values.
+inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
+{
+    for (auto& v : values) {
+        v = std::max(v >> 4, -7);
+    }
+    return values;
+}
+
+inline std::vector<std::uint8_t> unpack(const std::vector<std::uint8_t>& bytes,
+                                        std::size_t bits)
+{
+    std::vector<std::uint8_t> out;
+    for (std::size_t i = 0; i < bits; ++i) {
+        out.push_back(bytes[i / 8] >> (7 - i % 8) & 1);
+    }
+    return out;
+}
+
+} // namespace qa
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H */

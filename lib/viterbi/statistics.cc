@@ -1,0 +1,82 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "soft_input.h"
+#include "statistics.h"
+#include <algorithm>
+#include <cstdlib>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+constexpr std::size_t sample_stages = 2048;
+}
+
+channel_estimator::channel_estimator(const viterbi_setup& setup) : d_setup(setup)
+{
+    const auto& code = d_setup.code;
+    unsigned inverted = 0;
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        inverted = inverted << 1 | unsigned(code.inverted(r));
+    }
+    for (unsigned bit = 0; bit < 2; ++bit) {
+        for (unsigned state = 0; state < code.states(); ++state) {
+            d_words.push_back(code.output_word(state, bit) ^ inverted);
+        }
+    }
+}
+
+viterbi_decoder::batch_statistics channel_estimator::operator()(const viterbi_job& job,
+                                                                const std::byte* input,
+                                                                const std::byte* output,
+                                                                std::size_t bits) const
+{
+    const auto& plan = d_setup.plan;
+    const auto& map = d_setup.map;
+    const unsigned K = d_setup.code.constraint_length();
+    const auto origin = plan.streaming() ? job.first_block * plan.decode_length : 0;
+    const auto first_value = plan.streaming() ? job.first_value : 0;
+    const auto end_value =
+        first_value + (plan.streaming() ? job.values : plan.frame_values);
+    if (!plan.streaming()) {
+        bits = plan.frame_bits;
+    }
+
+    std::size_t values = 0, nonzero = 0, contradicted = 0, cost = 0;
+    std::size_t shift_register = 0;
+    const auto stages = std::min(bits, sample_stages);
+    for (std::size_t i = 0; i < stages; ++i) {
+        const auto bit = std::size_t(output[i / 8] >> (7 - i % 8)) & 1u;
+        shift_register = shift_register >> 1 | bit << (K - 1);
+        if (i + 1 < K) {
+            continue; // the register still lacks bits from before the batch
+        }
+        const unsigned word = d_words[shift_register];
+        for (unsigned r = 0; r < map.outputs; ++r) {
+            const auto index = map(origin + i, r);
+            if (index < 0 || std::uint64_t(index) >= end_value) {
+                continue;
+            }
+            const int v = soft_value(input, index - first_value, d_setup.packed4);
+            const bool one = word >> (map.outputs - 1 - r) & 1u;
+            ++values;
+            nonzero += v != 0;
+            if (one ? v > 0 : v < 0) {
+                ++contradicted;
+                cost += std::abs(v);
+            }
+        }
+    }
+    viterbi_decoder::batch_statistics s;
+    s.channel_error_rate = nonzero ? double(contradicted) / nonzero : 0;
+    s.metric = values ? double(cost) / values : 0;
+    return s;
+}
+
+} // namespace gpufec
+} // namespace gr

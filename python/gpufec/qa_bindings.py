@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""The names, defaults, docstrings and errors that Python shows."""
+
+import re
+import unittest
+
+from gnuradio import gpufec
+import qa_support
+
+DECODER_DEFAULTS = dict(
+    constraint_length=7, polynomials=[0o171, 0o133], puncturing="",
+    termination="streaming", frame_bits=0, soft_input="int8", soft_scale=32.0,
+    packed_output=True, decode_length=0, overlap=0, batch=0, slots=3, max_latency_ms=50,
+    backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len")
+ENCODER_DEFAULTS = dict(
+    constraint_length=7, polynomials=[0o171, 0o133], puncturing="",
+    termination="streaming", frame_bits=0, packed_input=True)
+
+# Parameters, and what the message must name: the parameter and its value.
+WRONG_CODES = [
+    (dict(constraint_length=2), "constraint_length is 2"),
+    (dict(constraint_length=10), "constraint_length is 10"),
+    (dict(polynomials=[0o171]), "number of polynomials is 1"),
+    (dict(polynomials=[0o171] * 7), "number of polynomials is 7"),
+    (dict(polynomials=[0o171, 0]), r"polynomials entry is 0 \(octal\)"),
+    (dict(polynomials=[0o171, 0o200]), r"polynomials entry is 200 \(octal\)"),
+    (dict(polynomials=[0o70, 0o36]), "polynomials is"),
+    (dict(puncturing="101"), 'puncturing is "101"'),
+    (dict(puncturing="101,11"), 'puncturing is "101,11"'),
+    (dict(puncturing="10,1x"), 'puncturing is "10,1x"'),
+    (dict(puncturing="10,10"), 'puncturing is "10,10"'),
+    (dict(termination="open"), 'termination is "open"'),
+    (dict(frame_bits=-1), "frame_bits is -1"),
+    (dict(frame_bits=100), "frame_bits is 100"),
+    (dict(termination="terminated"), "frame_bits is 0"),
+    (dict(termination="tailbiting", frame_bits=5), "frame_bits is 5"),
+    (dict(termination="truncated", frame_bits=2**24 + 1), "frame_bits is 16777217"),
+]
+WRONG_DECODERS = [
+    (dict(soft_input="int16"), 'soft_input is "int16"'),
+    (dict(soft_scale=0.0), "soft_scale is 0"),
+    (dict(soft_scale=-1.0), "soft_scale is -1"),
+    (dict(soft_scale=float("nan")), "soft_scale is -?nan"),
+    (dict(soft_scale=float("inf")), "soft_scale is inf"),
+    (dict(decode_length=-32), "decode_length is -32"),
+    (dict(decode_length=33), "decode_length is 33"),
+    (dict(overlap=-1), "overlap is -1"),
+    (dict(overlap=5), "overlap is 5"),
+    (dict(batch=-1), "batch is -1"),
+    (dict(slots=0), "slots is 0"),
+    (dict(slots=-1), "slots is -1"),
+    (dict(slots=17), "slots is 17"),
+    (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
+    (dict(max_latency_ms=float("nan")), "max_latency_ms is -?nan"),
+    (dict(backend="gpu"), 'backend is "gpu"'),
+    (dict(device=-1), "device is -1"),
+    (dict(threads=0), "threads is 0"),
+    (dict(threads=-2), "threads is -2"),
+    (dict(threads=257), "threads is 257"),
+    (dict(cuda_kernel="fast"), 'cuda_kernel is "fast"'),
+]
+
+
+def defaults_of(block):
+    """The keyword arguments of a block's constructor, as its docstring gives them."""
+    signature = re.search(r"\(self: [^,]+, (.*)\) -> None", block.__init__.__doc__)[1]
+    signature = re.sub(r": (List\[int\]|\w+) = ", "=", signature)
+    return eval(f"dict({signature})")
+
+
+class qa_bindings(unittest.TestCase):
+    def test_names_and_defaults(self):
+        for block, expected in ((gpufec.gpu_viterbi_pbvd, DECODER_DEFAULTS),
+                                (gpufec.conv_encoder, ENCODER_DEFAULTS)):
+            found = defaults_of(block)
+            self.assertEqual(found, expected)
+            self.assertEqual(list(found), list(expected))
+
+    def test_keywords_are_accepted(self):
+        gpufec.gpu_viterbi_pbvd(**DECODER_DEFAULTS)
+        gpufec.conv_encoder(**ENCODER_DEFAULTS)
+
+    def test_everything_is_documented(self):
+        self.assertIn("positive means bit 0", gpufec.gpu_viterbi_pbvd.__doc__)
+        for block, parameters in ((gpufec.gpu_viterbi_pbvd, DECODER_DEFAULTS),
+                                  (gpufec.conv_encoder, ENCODER_DEFAULTS)):
+            for name in parameters:
+                self.assertRegex(block.__init__.__doc__, rf"(?m)^\s+{name} : \S")
+        for name in ("active_backend", "batch", "decode_length", "overlap",
+                     "set_soft_scale", "soft_scale", "set_max_latency_ms",
+                     "max_latency_ms"):
+            lines = getattr(gpufec.gpu_viterbi_pbvd, name).__doc__.strip().splitlines()
+            self.assertGreater(len(lines), 1, name)
+        self.assertTrue(gpufec.__doc__)
+        self.assertTrue(gpufec.conv_presets.__doc__)
+
+    def test_presets(self):
+        presets = gpufec.conv_presets()
+        names = [p.name for p in presets]
+        self.assertEqual(len(set(names)), len(names))
+        ccsds = presets[names.index("ccsds")]
+        self.assertEqual(ccsds.polynomials, [0o171, -0o133])
+        self.assertEqual(ccsds.termination, "streaming")
+        self.assertIn("CCSDS 131.0", ccsds.source)
+        for p in presets:
+            frame_bits = 0 if p.termination == "streaming" else 64
+            gpufec.conv_encoder(termination=p.termination, frame_bits=frame_bits,
+                                **qa_support.code_of(p))
+
+    def test_wrong_parameters_name_themselves(self):
+        for block, table in ((gpufec.conv_encoder, WRONG_CODES),
+                             (gpufec.gpu_viterbi_pbvd, WRONG_CODES + WRONG_DECODERS)):
+            for parameters, message in table:
+                with self.subTest(block=block.__name__, **parameters):
+                    with self.assertRaisesRegex(ValueError, message + ".*: .*"):
+                        block(**parameters)
+
+    @unittest.skipUnless(qa_support.cuda_missing(), "there is a CUDA device")
+    def test_cuda_without_a_device_says_so(self):
+        with self.assertRaisesRegex(RuntimeError, "CUDA"):
+            gpufec.gpu_viterbi_pbvd(backend="cuda")
+        self.assertEqual(gpufec.gpu_viterbi_pbvd(backend="auto").active_backend(), "cpu")
+
+    def test_what_was_chosen(self):
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", decode_length=96, overlap=42,
+                                          batch=5, soft_scale=20.0, max_latency_ms=7.5)
+        self.assertEqual(decoder.active_backend(), "cpu")
+        self.assertEqual(decoder.decode_length(), 96)
+        self.assertEqual(decoder.overlap(), 42)
+        self.assertEqual(decoder.batch(), 5)
+        self.assertEqual(decoder.soft_scale(), 20.0)
+        self.assertEqual(decoder.max_latency_ms(), 7.5)
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu")
+        self.assertEqual(decoder.decode_length() % 32, 0)
+        self.assertGreaterEqual(decoder.overlap(), 6)
+        self.assertGreater(decoder.batch(), 0)
+
+
+if __name__ == "__main__":
+    qa_support.main()

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""The encoder block against the definition and against gr-fec."""
+
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import fec, gpufec
+
+import qa_support as support
+
+
+def reversed_bits(polynomial, constraint_length=7):
+    """gr-fec has the newest bit least significant."""
+    return int(f"{polynomial:0{constraint_length}b}"[::-1], 2)
+
+
+class qa_conv_encoder(unittest.TestCase):
+    def encode(self, bits, packed, max_noutput_items=0, tags=(), **parameters):
+        items = np.packbits(bits) if packed else bits
+        block = gpufec.conv_encoder(packed_input=packed, **parameters)
+        return support.run(support.vector_source(items, tags), block, max_noutput_items)
+
+    def test_streams_of_all_presets(self):
+        bits = support.random_bits(8 * 701, 1)
+        for preset in gpufec.conv_presets():
+            code = support.code_of(preset)
+            expected = support.encode(bits, **code)
+            for packed in (True, False):
+                with self.subTest(preset.name, packed=packed):
+                    coded, _ = self.encode(bits, packed, **code)
+                    np.testing.assert_array_equal(coded, expected)
+
+    def test_frames(self):
+        for termination in ("terminated", "truncated", "tailbiting"):
+            for frame_bits in (13, 64, 1001):
+                bits = support.random_bits(5 * frame_bits, frame_bits)
+                code = dict(puncturing=support.CCSDS_7_8, termination=termination)
+                expected = support.encode_frames(bits, frame_bits, **code).ravel()
+                for packed in (True, False):
+                    with self.subTest(termination, frame_bits=frame_bits, packed=packed):
+                        items = support.pack_frames(bits, frame_bits) if packed else bits
+                        block = gpufec.conv_encoder(packed_input=packed,
+                                                    frame_bits=frame_bits, **code)
+                        coded, _ = support.run(support.vector_source(items), block)
+                        np.testing.assert_array_equal(coded, expected)
+
+    def test_a_last_incomplete_frame_is_not_sent(self):
+        bits = support.random_bits(64 * 3 + 63, 2)
+        code = dict(termination="terminated", frame_bits=64)
+        coded, _ = self.encode(bits, False, **code)
+        expected = support.encode_frames(bits[:64 * 3], 64, termination="terminated")
+        np.testing.assert_array_equal(coded, expected.ravel())
+
+    def test_output_in_small_pieces(self):
+        bits = support.random_bits(8 * 97, 3)
+        for items in (1, 7):
+            coded, _ = self.encode(bits, True, max_noutput_items=items)
+            np.testing.assert_array_equal(coded, support.encode(bits))
+        coded, _ = self.encode(bits[:600], False, max_noutput_items=5,
+                               termination="tailbiting", frame_bits=200)
+        expected = support.encode_frames(bits[:600], 200, termination="tailbiting")
+        np.testing.assert_array_equal(coded, expected.ravel())
+
+    def test_a_frame_larger_than_any_buffer(self):
+        frame_bits = 1 << 17
+        bits = support.random_bits(2 * frame_bits, 4)
+        code = dict(termination="terminated")
+        coded, _ = self.encode(bits, True, frame_bits=frame_bits, **code)
+        expected = support.encode_frames(bits, frame_bits, **code).ravel()
+        np.testing.assert_array_equal(coded, expected)
+
+    def test_exact_rates(self):
+        for parameters, up, down in (
+                (dict(), 16, 1),
+                (dict(packed_input=False), 2, 1),
+                (dict(puncturing="101,110"), 32, 3),
+                (dict(puncturing="101,110", packed_input=False), 4, 3),
+                (dict(termination="terminated", frame_bits=13), 19, 1),
+                (dict(termination="tailbiting", frame_bits=13, packed_input=False), 2, 1)):
+            block = gpufec.conv_encoder(**parameters)
+            self.assertEqual(block.relative_rate(), up / down)
+
+    def test_tags_go_to_the_first_coded_bit(self):
+        key, value = pmt.intern("mark"), pmt.from_long(7)
+        bits = support.random_bits(8 * 60, 5)
+        puncturing = support.CCSDS_7_8
+        sent = support.sent_pattern([1, 1], puncturing).sum(axis=1)
+        before = np.concatenate([[0], np.cumsum(np.tile(sent, 100))])
+        tags = [(i, key, value) for i in range(60)]
+        _, found = self.encode(bits, True, tags=tags, puncturing=puncturing)
+        self.assertEqual([t.offset for t in found], [before[8 * i] for i in range(60)])
+
+        # Frames of 20 bits, 3 bytes, that restart the puncturing.
+        _, found = self.encode(bits, True, tags=tags, puncturing=puncturing,
+                               termination="truncated", frame_bits=20)
+        expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]
+        self.assertEqual([t.offset for t in found], expected)
+
+    def test_against_gr_fec(self):
+        bits = support.random_bits(4096, 6)
+        polynomials = [0o171, 0o133]
+        encoder = fec.cc_encoder_make(4096, 7, 2, [reversed_bits(p) for p in polynomials],
+                                      0, fec.CC_STREAMING, False)
+        theirs, _ = support.run(support.vector_source(bits),
+                                fec.encoder(encoder, 1, 1))
+        ours, _ = self.encode(bits, True, polynomials=polynomials)
+        np.testing.assert_array_equal(ours, theirs)
+
+    def test_runs_again_from_the_beginning(self):
+        bits = support.random_bits(8 * 55, 7)
+        for code in (dict(), dict(termination="terminated", frame_bits=90)):
+            block = gpufec.conv_encoder(**code)
+            source = support.vector_source(np.packbits(bits))
+            first, _ = support.run(source, block)
+            source.rewind()
+            second, _ = support.run(source, block)
+            self.assertGreater(len(first), 0)
+            np.testing.assert_array_equal(first, second)
+
+
+if __name__ == "__main__":
+    support.main()

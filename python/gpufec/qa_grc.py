@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+"""The blocks as GNU Radio Companion sees them: loaded, drawn, refused, generated, run."""
+
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+from gnuradio import gpufec, gr
+from gnuradio.grc.core import Messages
+from gnuradio.grc.core.platform import Platform
+
+import qa_support as support
+
+DEFINITIONS = os.environ.get(
+    "GPUFEC_GRC_PATH", str(pathlib.Path(__file__).parents[2] / "grc"))
+DECODER = "gpufec_gpu_viterbi_pbvd"
+ENCODER = "gpufec_conv_encoder"
+BOTH = (DECODER, ENCODER)
+
+
+def custom(**parameters):
+    return dict(preset="custom", **parameters)
+
+
+def cases(codes, decoders):
+    """Each block with each of its parameters."""
+    return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
+
+
+# Parameters that must draw the block red.
+WRONG_CODES = [
+    custom(constraint_length="2"), custom(constraint_length="10"),
+    custom(polynomials="[0o171]"), custom(polynomials="[0o171] * 7"),
+    custom(polynomials="[0o171, 0]"), custom(polynomials="[0o171, 0o200]"),
+    custom(polynomials="[0o170, 0o132]"), custom(polynomials="[0o71, 0o33]"),
+    custom(puncturing="101"), custom(puncturing="101,11"), custom(puncturing="10,1x"),
+    custom(puncturing="10,10"), custom(puncturing="1" * 65 + "," + "1" * 65),
+    custom(termination="terminated"), custom(termination="terminated", frame_bits="-1"),
+    custom(termination="truncated", frame_bits="2**24 + 1"),
+    custom(termination="tailbiting", frame_bits="5"),
+    dict(preset="umts_1_2"), dict(preset="lte", frame_bits="5"),
+]
+WRONG_DECODERS = [
+    dict(soft_scale="0"), dict(soft_scale="-1"), dict(soft_scale="float('nan')"),
+    dict(soft_scale="float('inf')"), dict(decode_length="33"), dict(decode_length="-32"),
+    dict(decode_length="65568"), dict(overlap="5"), dict(overlap="4097"),
+    dict(batch="-1"), dict(slots="0"), dict(slots="17"), dict(max_latency_ms="-1"),
+    dict(max_latency_ms="float('nan')"), dict(device="-1"), dict(threads="0"),
+    dict(threads="257"), dict(slots="'three'"),
+]
+RIGHT_CODES = [
+    dict(), custom(), custom(constraint_length="9", polynomials="(0o561, 0o753)"),
+    custom(polynomials="[0o171, -0o133]", puncturing="101,110"),
+    custom(puncturing="'1000101,1111010'"),
+    custom(termination="tailbiting", frame_bits="6"),
+    dict(preset="gsm", frame_bits="189"), dict(preset="dvb_7_8", frame_bits="100"),
+]
+RIGHT_DECODERS = [
+    dict(soft_input="float", soft_scale="20"), dict(soft_input="packed4"),
+    dict(decode_length="256", overlap="42"), dict(backend="cpu", threads="2"),
+    dict(packed_output="False"), dict(length_tag_key=""), dict(max_latency_ms="0"),
+]
+
+
+class qa_grc(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        Messages.MESSENGERS_LIST.clear() # it would ask for a throttle each time
+        preferences = gr.prefs()
+        cls.platform = Platform(
+            name="GNU Radio Companion", prefs=preferences, version=gr.version(),
+            version_parts=(gr.major_version(), gr.api_version(), gr.minor_version()))
+        core = os.path.join(gr.prefix(), "share", "gnuradio", "grc", "blocks")
+        theirs = [str(p) for p in pathlib.Path(core).glob("*.yml")
+                  if not p.name.startswith("gpufec")]
+        cls.platform.build_library([DEFINITIONS] + theirs)
+
+    def graph(self, key, **parameters):
+        """A flow graph in which the block stands between a source and a sink."""
+        graph = self.platform.make_flow_graph()
+        graph.options_block.params["id"].set_value("qa_generated")
+        graph.options_block.params["generate_options"].set_value("no_gui")
+        graph.options_block.params["run_options"].set_value("run")
+        block = graph.new_block(key)
+        block.params["id"].set_value("tested")
+        for name, value in parameters.items():
+            block.params[name].set_value(value)
+        graph.rewrite()
+        source, head, sink = (graph.new_block(f"blocks_{name}")
+                              for name in ("null_source", "head", "null_sink"))
+        head.params["num_items"].set_value("100000")
+        kind = "float" if parameters.get("soft_input") == "float" else "byte"
+        for other, dtype in ((source, kind), (head, kind), (sink, "byte")):
+            other.params["id"].set_value(other.key)
+            other.params["type"].set_value(dtype)
+        graph.rewrite()
+        graph.connect(source.sources[0], head.sinks[0])
+        graph.connect(head.sources[0], block.sinks[0])
+        graph.connect(block.sources[0], sink.sinks[0])
+        graph.rewrite()
+        graph.validate()
+        return graph, block
+
+    def errors(self, graph):
+        return [message for _, message in graph.iter_error_messages()]
+
+    def test_right_parameters_are_accepted_and_run(self):
+        for key, parameters in cases(RIGHT_CODES, RIGHT_DECODERS):
+            with self.subTest(key, **parameters):
+                graph, _ = self.graph(key, **parameters)
+                self.assertEqual(self.errors(graph), [])
+                self.assertTrue(graph.is_valid())
+                self.run_generated(graph)
+
+    def run_generated(self, graph):
+        with tempfile.TemporaryDirectory() as folder:
+            generator = self.platform.Generator(graph, folder)
+            generator.write()
+            namespace = {"__name__": "generated"}
+            code = pathlib.Path(generator.file_path).read_text()
+            exec(compile(code, "generated", "exec"), namespace)
+            top = namespace["qa_generated"]()
+            top.run()
+
+    def test_wrong_parameters_are_red(self):
+        for key, parameters in cases(WRONG_CODES, WRONG_DECODERS):
+            with self.subTest(key, **parameters):
+                graph, block = self.graph(key, **parameters)
+                self.assertFalse(graph.is_valid())
+                self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
+
+    def test_presets_are_those_of_the_module(self):
+        presets = {p.name: p for p in gpufec.conv_presets()}
+        for key in BOTH:
+            _, block = self.graph(key)
+            options = block.params["preset"].options
+            self.assertEqual(list(options), ["custom"] + list(presets))
+            for name, preset in presets.items():
+                self.assertEqual(options[name], preset.title)
+                found = options.attributes[name]
+                self.assertEqual(found["constraint_length"], preset.constraint_length)
+                self.assertEqual(eval(found["polynomials"]), preset.polynomials)
+                self.assertEqual(eval(found["puncturing"]), preset.puncturing)
+                self.assertEqual(found["termination"], preset.termination)
+
+    def test_every_preset_is_valid(self):
+        for key in BOTH:
+            for preset in gpufec.conv_presets():
+                with self.subTest(key, preset=preset.name):
+                    graph, _ = self.graph(key, preset=preset.name, frame_bits="200")
+                    self.assertEqual(self.errors(graph), [])
+                    self.run_generated(graph)
+
+    def test_every_parameter_reaches_the_block(self):
+        """The generated call names every parameter of the block."""
+        for key, block_class in ((DECODER, gpufec.gpu_viterbi_pbvd),
+                                 (ENCODER, gpufec.conv_encoder)):
+            _, block = self.graph(key)
+            make = block.templates.render("make")
+            called = set()
+
+            def record(**parameters):
+                called.update(parameters)
+                return block_class(**parameters)
+
+            module = type("module", (), {block_class.__name__: staticmethod(record)})
+            eval(make, {"gpufec": module})
+            signature = block_class.__init__.__doc__.splitlines()[0]
+            self.assertEqual(called, set(re.findall(r"(\w+): [^:]+ = ", signature)))
+
+    def test_callbacks_are_methods(self):
+        _, block = self.graph(DECODER)
+        callbacks = block.get_callbacks()
+        self.assertEqual(len(callbacks), 2)
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu")
+        for callback in callbacks:
+            eval(callback, {"self": type("graph", (), {block.name: decoder})})
+
+    def test_fields_hide_where_they_mean_nothing(self):
+        _, block = self.graph(DECODER)
+        self.assertEqual(block.params["polynomials"].hide, "all")
+        self.assertEqual(block.params["frame_bits"].hide, "all")
+        self.assertEqual(block.params["soft_scale"].hide, "all")
+        _, block = self.graph(DECODER, preset="custom", termination="terminated",
+                              frame_bits="8", soft_input="float", backend="cpu")
+        self.assertEqual(block.params["polynomials"].hide, "none")
+        self.assertEqual(block.params["frame_bits"].hide, "none")
+        self.assertEqual(block.params["soft_scale"].hide, "none")
+        self.assertEqual(block.params["device"].hide, "all")
+
+    def test_category_and_documentation(self):
+        for key in BOTH:
+            block = self.platform.blocks[key]
+            self.assertEqual(block.category[0], "GPU FEC")
+            self.assertIn("positive", block.documentation[""])
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,159 @@
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""What the flowgraph tests share: an encoder in NumPy, soft values, and flowgraphs."""
+
+import sys
+import unittest
+
+import numpy as np
+from gnuradio import blocks, gpufec, gr
+
+SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8}
+CCSDS_7_8 = "1000101,1111010"
+
+
+def random_bits(count, seed):
+    return np.random.default_rng(seed).integers(0, 2, count).astype(np.uint8)
+
+
+def code_of(preset):
+    """The parameters of a preset that encoder and decoder share."""
+    return {
+        "constraint_length": preset.constraint_length,
+        "polynomials": preset.polynomials,
+        "puncturing": preset.puncturing,
+    }
+
+
+def sent_pattern(polynomials, puncturing):
+    """Which outputs each stage of a period sends, [stage, output]."""
+    if not puncturing:
+        return np.ones((1, len(polynomials)), bool)
+    return np.array([[c == "1" for c in row] for row in puncturing.split(",")]).T
+
+
+def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
+           termination="streaming"):
+    """Encodes a stream, or one frame, straight from the definition."""
+    memory = constraint_length - 1
+    bits = np.asarray(bits, np.uint8)
+    before = np.zeros(memory, np.uint8)
+    if termination == "tailbiting":
+        before = bits[len(bits) - memory:]
+    if termination == "terminated":
+        bits = np.concatenate([bits, np.zeros(memory, np.uint8)])
+    history = np.concatenate([before, bits])
+    outputs = []
+    for p in polynomials:
+        output = np.full(len(bits), p < 0, np.uint8)
+        for delay in range(constraint_length):
+            if abs(p) >> (memory - delay) & 1:
+                output ^= history[memory - delay:memory - delay + len(bits)]
+        outputs.append(output)
+    pattern = sent_pattern(polynomials, puncturing)
+    sent = pattern[np.arange(len(bits)) % len(pattern)]
+    return np.stack(outputs, axis=1)[sent]
+
+
+def encode_frames(bits, frame_bits, **code):
+    """The coded bits of the frames, [frame, value]."""
+    return np.array([encode(frame, **code) for frame in bits.reshape(-1, frame_bits)])
+
+
+def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
+    """Soft values of coded bits over AWGN, amplitude 1 and 32 steps a unit; positive
+    means bit 0. packed4 has 4 steps a unit; each row (frame) begins on a byte."""
+    signal = 1.0 - 2.0 * coded
+    if sigma > 0:
+        signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)
+    if soft_input == "float":
+        return signal.astype(np.float32).ravel()
+    if soft_input == "int8":
+        return np.clip(np.rint(32 * signal), -127, 127).astype(np.int8).ravel()
+    nibbles = np.clip(np.rint(4 * signal), -7, 7).astype(np.int8).view(np.uint8) & 15
+    nibbles = np.atleast_2d(nibbles)
+    if nibbles.shape[1] % 2:
+        nibbles = np.pad(nibbles, ((0, 0), (0, 1)))
+    return (nibbles[:, 0::2] << 4 | nibbles[:, 1::2]).ravel()
+
+
+def pack_frames(bits, frame_bits):
+    return np.packbits(bits.reshape(-1, frame_bits), axis=1).ravel()
+
+
+class array_source(gr.sync_block):
+    """Sends an array; with a seed in pieces of random size, at most largest items."""
+
+    def __init__(self, items, largest=None, seed=None, tags=()):
+        gr.sync_block.__init__(self, "array_source", None, [items.dtype.type])
+        self._items = items
+        self._at = 0
+        self._largest = largest or len(items)
+        self._random = None if seed is None else np.random.default_rng(seed)
+        for offset, key, value in tags:
+            self.add_item_tag(0, offset, key, value)
+
+    def work(self, input_items, output_items):
+        n = min(len(output_items[0]), len(self._items) - self._at, self._largest)
+        if n == 0:
+            return -1
+        if self._random is not None:
+            n = int(self._random.integers(1, n + 1))
+        output_items[0][:n] = self._items[self._at:self._at + n]
+        self._at += n
+        return n
+
+
+def vector_source(items, tags=()):
+    """A source for int8, uint8 or float32 items."""
+    tags = [gr.python_to_tag((offset, key, value, None)) for offset, key, value in tags]
+    if items.dtype == np.float32:
+        return blocks.vector_source_f(items.tolist(), False, 1, tags)
+    return blocks.vector_source_b(items.view(np.uint8).tolist(), False, 1, tags)
+
+
+def run(source, block, max_noutput_items=0):
+    """Runs source, block and a sink to the end; returns the sink's items and tags."""
+    sink = blocks.vector_sink_b()
+    graph = gr.top_block()
+    graph.connect(source, block, sink)
+    if max_noutput_items:
+        graph.run(max_noutput_items)
+    else:
+        graph.run()
+    return np.array(sink.data(), np.uint8), sink.tags()
+
+
+def decode(items, max_noutput_items=0, tags=(), backend="cpu", **parameters):
+    """Decodes soft input items in a flowgraph; returns the output items and tags."""
+    decoder = gpufec.gpu_viterbi_pbvd(backend=backend, **parameters)
+    return run(vector_source(items, tags), decoder, max_noutput_items)
+
+
+def tags_of(tags, key):
+    """Offset and value of the tags of a key, in order."""
+    import pmt
+    found = [(t.offset, pmt.to_python(t.value)) for t in tags if str(t.key) == key]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def cuda_missing():
+    """Why CUDA cannot be used here, or None."""
+    try:
+        gpufec.gpu_viterbi_pbvd(backend="cuda")
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def main():
+    """Runs the tests of the calling script; exit status 77 where all were skipped."""
+    program = unittest.main(exit=False)
+    result = program.result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.testsRun and len(result.skipped) == result.testsRun else 0)

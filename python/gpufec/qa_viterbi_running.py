@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""The decoder while it runs: restarts, slow streams, setters, several at once."""
+
+import threading
+import time
+import unittest
+
+import numpy as np
+from gnuradio import blocks, gpufec, gr
+
+import qa_support as support
+
+PATIENCE = 20.0 # seconds that a condition has before a test fails
+
+
+class gated_source(gr.sync_block):
+    """Sends items as far as allowed; then waits until more are, or the end."""
+
+    def __init__(self, items):
+        gr.sync_block.__init__(self, "gated_source", None, [items.dtype.type])
+        self._items = items
+        self._at = 0
+        self._allowed = 0
+        self._ended = False
+        self._change = threading.Condition()
+
+    def allow(self, items):
+        with self._change:
+            self._allowed = items
+            self._change.notify()
+
+    def end(self):
+        with self._change:
+            self._allowed = len(self._items)
+            self._ended = True
+            self._change.notify()
+
+    def work(self, input_items, output_items):
+        with self._change:
+            self._change.wait_for(
+                lambda: self._ended or self._at < self._allowed, timeout=0.05)
+            n = min(len(output_items[0]), self._allowed - self._at)
+            if n == 0:
+                return -1 if self._ended else 0
+            output_items[0][:n] = self._items[self._at:self._at + n]
+            self._at += n
+            return n
+
+
+def eventually(condition):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.005)
+    return condition()
+
+
+class qa_viterbi_running(unittest.TestCase):
+    def setUp(self):
+        self.bits = support.random_bits(20000, 1)
+        self.items = support.soft_values(support.encode(self.bits))
+
+    def test_run_twice(self):
+        source = support.vector_source(self.items)
+        sink = blocks.vector_sink_b()
+        graph = gr.top_block()
+        graph.connect(source, gpufec.gpu_viterbi_pbvd(backend="cpu"), sink)
+        for _ in range(3):
+            graph.run()
+            np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
+            source.rewind()
+            sink.reset()
+
+    def test_stop_in_the_middle_and_start_anew(self):
+        for termination, frame_bits in (("streaming", 0), ("tailbiting", 200)):
+            source = gated_source(self.items.view(np.int8))
+            sink = blocks.vector_sink_b()
+            decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", decode_length=64, batch=4,
+                                              termination=termination,
+                                              frame_bits=frame_bits)
+            graph = gr.top_block()
+            graph.connect(source, decoder, sink)
+            source.allow(15001)
+            graph.start()
+            self.assertTrue(eventually(lambda: len(sink.data()) > 300))
+            graph.stop()
+            graph.wait()
+
+            # The same block in another graph knows nothing of the first.
+            output, _ = support.run(support.vector_source(self.items[:8000]), decoder)
+            expected, _ = support.decode(self.items[:8000], decode_length=64,
+                                         termination=termination, frame_bits=frame_bits)
+            np.testing.assert_array_equal(output, expected)
+
+    def test_lock_and_unlock_lose_nothing(self):
+        source = gated_source(self.items.view(np.int8))
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        for part in range(1, 9):
+            source.allow(len(self.items) * part // 9)
+            time.sleep(0.01)
+            graph.lock()
+            graph.unlock()
+        source.end()
+        graph.wait()
+        np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
+
+    def test_two_codes_in_one_flowgraph(self):
+        codes = (dict(), dict(constraint_length=9, polynomials=[0o557, 0o663, 0o711]),
+                 dict(puncturing="101,110", polynomials=[0o171, -0o133]))
+        graph = gr.top_block()
+        sinks = []
+        for code in codes:
+            items = support.soft_values(support.encode(self.bits, **code), sigma=0.3)
+            sinks.append(blocks.vector_sink_b())
+            graph.connect(support.vector_source(items),
+                          gpufec.gpu_viterbi_pbvd(backend="cpu", batch=8, **code),
+                          sinks[-1])
+        graph.run()
+        for sink in sinks:
+            np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
+
+    def test_a_source_that_feeds_another_sink_too(self):
+        source = support.vector_source(self.items)
+        sink, other = blocks.vector_sink_b(), blocks.vector_sink_b()
+        graph = gr.top_block()
+        graph.connect(source, gpufec.gpu_viterbi_pbvd(backend="cpu"), sink)
+        graph.connect(source, other)
+        graph.run()
+        np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
+        np.testing.assert_array_equal(other.data(), self.items.view(np.uint8))
+
+    def test_a_slow_stream_is_not_starved(self):
+        """All whole blocks that arrived come out, though no batch is full."""
+        for packed in (True, False):
+            source = gated_source(self.items.view(np.int8))
+            sink = blocks.vector_sink_b()
+            decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", max_latency_ms=20,
+                                              decode_length=128, overlap=48, batch=64,
+                                              packed_output=packed)
+            graph = gr.top_block()
+            graph.connect(source, decoder, sink)
+            graph.start()
+            for stages in (300, 1000, 1001, 2500):
+                source.allow(2 * stages)
+                expected = (stages - 48) // 128 * (16 if packed else 128)
+                self.assertTrue(eventually(lambda: len(sink.data()) == expected),
+                                f"{len(sink.data())} of {expected} items after {stages}")
+            time.sleep(0.3) # nothing more comes out, the scheduler's wake-ups included
+            self.assertEqual(len(sink.data()), expected)
+            source.end()
+            graph.wait()
+            expected = np.packbits(self.bits) if packed else self.bits
+            np.testing.assert_array_equal(sink.data(), expected)
+
+    def test_a_sink_that_ends_early(self):
+        graph = gr.top_block()
+        sink = blocks.vector_sink_b()
+        source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
+        graph.connect(source, gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2),
+                      blocks.head(1, 1000), sink)
+        graph.run()
+        np.testing.assert_array_equal(sink.data(), np.packbits(self.bits)[:1000])
+
+    def test_a_slow_sink(self):
+        source = support.vector_source(self.items)
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=1, slots=2,
+                                          packed_output=False)
+        decoder.set_max_output_buffer(4096)
+        throttle = blocks.throttle(1, 1e5, True)
+        graph = gr.top_block()
+        sink = blocks.vector_sink_b()
+        graph.connect(source, decoder, throttle, sink)
+        graph.run()
+        np.testing.assert_array_equal(sink.data(), self.bits)
+
+    def test_setters_while_running(self):
+        values = support.soft_values(support.encode(self.bits), "float")
+        source = gated_source(values)
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", soft_input="float",
+                                          decode_length=64, max_latency_ms=1, batch=8)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        for step in range(1, 51):
+            source.allow(len(values) * step // 60)
+            decoder.set_soft_scale(10.0 + step)
+            decoder.set_max_latency_ms(step % 5)
+            self.assertEqual(decoder.soft_scale(), 10.0 + step)
+            self.assertEqual(decoder.max_latency_ms(), step % 5)
+            self.assertEqual(decoder.active_backend(), "cpu")
+        for wrong in (0.0, -1.0, float("nan"), float("inf")):
+            with self.assertRaisesRegex(ValueError, "soft_scale is"):
+                decoder.set_soft_scale(wrong)
+        for wrong in (-1.0, float("nan"), float("inf")):
+            with self.assertRaisesRegex(ValueError, "max_latency_ms is"):
+                decoder.set_max_latency_ms(wrong)
+        source.end()
+        graph.wait()
+        np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
+
+    def test_a_new_scale_takes_effect(self):
+        """A scale so small that every value becomes an erasure, and back."""
+        values = support.soft_values(support.encode(self.bits), "float")
+        source = gated_source(values)
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", soft_input="float",
+                                          decode_length=32, overlap=48, batch=1,
+                                          packed_output=False)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        parts = ((0, 8000), (8000, 24000), (24000, 40000))
+        for (first, last), scale in zip(parts, (32.0, 1e-6, 32.0)):
+            decoder.set_soft_scale(scale)
+            source.allow(last)
+            stages = last // 2
+            self.assertTrue(eventually(
+                lambda: len(sink.data()) == (stages - 48) // 32 * 32))
+        source.end()
+        graph.wait()
+        output = np.array(sink.data())
+        np.testing.assert_array_equal(output[:3900], self.bits[:3900])
+        self.assertFalse(output[4100:11900].any()) # erasures decode to zeros
+        np.testing.assert_array_equal(output[12100:], self.bits[12100:])
+
+    def test_setters_do_not_wait_for_a_busy_decoder(self):
+        """While every slot is in flight the block sleeps, but not under a setter's lock."""
+        graph = gr.top_block()
+        source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", slots=1)
+        graph.connect(source, decoder, blocks.null_sink(1))
+        graph.start()
+        time.sleep(0.05)
+        begin = time.monotonic()
+        for step in range(100):
+            decoder.set_max_latency_ms(step)
+        waited = time.monotonic() - begin
+        graph.stop()
+        graph.wait()
+        self.assertLess(waited, 5.0) # a setter that waits for the 100 ms sleeps takes 10
+
+    def test_stop_without_input(self):
+        source = gated_source(self.items.view(np.int8))
+        graph = gr.top_block()
+        graph.connect(source, gpufec.gpu_viterbi_pbvd(backend="cpu"), blocks.null_sink(1))
+        graph.start()
+        time.sleep(0.05)
+        graph.stop()
+        graph.wait()
+
+    def test_blocks_come_and_go(self):
+        for _ in range(20):
+            gpufec.gpu_viterbi_pbvd(backend="cpu", threads=3)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""Tags: each on the exact output item, lengths in output items, and the block's own."""
+
+import math
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import gpufec
+
+import qa_support as support
+
+MARK = pmt.intern("mark")
+LENGTH = pmt.intern("packet_len")
+SMALL = dict(decode_length=32, batch=4)
+
+
+def marks(items):
+    """A tag on every item, numbered."""
+    return [(i, MARK, pmt.from_long(i)) for i in range(items)]
+
+
+def stage_of_values(count, polynomials, puncturing):
+    """The stage that sends each of the first values."""
+    sent = support.sent_pattern(polynomials, puncturing).sum(axis=1)
+    return np.repeat(np.arange(count), np.tile(sent, count)[:count])[:count]
+
+
+class qa_viterbi_tags(unittest.TestCase):
+    def check_marks(self, items, expected, **parameters):
+        for limit in (0, 3):
+            with self.subTest(limit=limit, **parameters):
+                output, tags = support.decode(items, limit, marks(len(items)),
+                                              **parameters)
+                found = support.tags_of(tags, "mark")
+                self.assertEqual(sorted(value for _, value in found),
+                                 list(range(len(expected))))
+                for offset, item in found:
+                    self.assertEqual(offset, expected[item], f"item {item}")
+                self.assertLess(max(offset for offset, _ in found), len(output))
+
+    def test_streams_of_all_presets(self):
+        count = 399
+        for preset in gpufec.conv_presets():
+            code = support.code_of(preset)
+            stage = stage_of_values(count, code["polynomials"], code["puncturing"])
+            items = support.soft_values(support.random_bits(count, 1))
+            self.check_marks(items, stage, packed_output=False, **code, **SMALL)
+            self.check_marks(items, stage // 8, packed_output=True, **code, **SMALL)
+
+    def test_frames_of_all_presets(self):
+        frame_bits = 45
+        for preset in gpufec.conv_presets():
+            code = support.code_of(preset)
+            for termination in ("terminated", "truncated", "tailbiting"):
+                coded = support.encode_frames(support.random_bits(frame_bits * 4, 2),
+                                              frame_bits, termination=termination, **code)
+                stage = stage_of_values(coded.shape[1], code["polynomials"],
+                                        code["puncturing"])
+                bit = np.minimum(stage, frame_bits - 1)
+                frames = np.arange(4)[:, None]
+                for packed, expected in ((True, frames * 6 + bit // 8),
+                                         (False, frames * frame_bits + bit)):
+                    self.check_marks(support.soft_values(coded), expected.ravel(),
+                                     packed_output=packed, frame_bits=frame_bits,
+                                     termination=termination, batch=2, **code)
+
+    def test_two_values_a_byte(self):
+        for puncturing in ("", "101,110", support.CCSDS_7_8):
+            values = 402
+            stage = stage_of_values(values, [1, 1], puncturing)[::2]
+            items = support.soft_values(support.random_bits(values, 3), "packed4")
+            parameters = dict(soft_input="packed4", puncturing=puncturing, **SMALL)
+            self.check_marks(items, stage, packed_output=False, **parameters)
+            self.check_marks(items, stage // 8, packed_output=True, **parameters)
+
+    def test_an_incomplete_frame_has_no_tags(self):
+        items = np.ones(2 * 52 + 30, np.int8) # frames of 20 bits with tail
+        output, tags = support.decode(items, tags=marks(len(items)), frame_bits=20,
+                                      termination="terminated")
+        found = support.tags_of(tags, "mark")
+        self.assertEqual([value for _, value in found], list(range(2 * 52)))
+        self.assertEqual(found[-1][0], len(output) - 1)
+
+    def test_key_value_and_source_stay(self):
+        value = pmt.to_pmt({"rssi": -3.5})
+        _, tags = support.decode(np.ones(800, np.int8), tags=[(333, MARK, value)])
+        tag, = [t for t in tags if pmt.eqv(t.key, MARK)]
+        self.assertEqual(tag.offset, 333 // 2 // 8)
+        self.assertTrue(pmt.equal(tag.value, value))
+
+    def lengths(self, tags, items=4000, **parameters):
+        tags = [(offset, LENGTH, pmt.to_pmt(n)) for offset, n in tags]
+        output, found = support.decode(np.ones(items, np.int8), tags=tags, **parameters)
+        return support.tags_of(found, "packet_len"), len(output)
+
+    def test_lengths_become_output_lengths(self):
+        packets = [(0, 1600), (1600, 160), (1760, 2240)]
+        found, total = self.lengths(packets)
+        self.assertEqual(found, [(0, 100), (100, 10), (110, 140)])
+        self.assertEqual(sum(n for _, n in found), total)
+        found, total = self.lengths(packets, packed_output=False)
+        self.assertEqual(found, [(0, 800), (800, 80), (880, 1120)])
+        found, total = self.lengths([(0, 3996)], items=3996, puncturing="101,110")
+        self.assertEqual(found, [(0, 2997 // 8)])
+
+    def test_lengths_of_frames(self):
+        items = 52 # 20 bits and 6 of the tail
+        found, total = self.lengths([(items * f, items) for f in range(10)], 520,
+                                    termination="terminated", frame_bits=20)
+        self.assertEqual(found, [(3 * f, 3) for f in range(10)])
+        self.assertEqual(total, 30)
+
+    def test_packets_off_the_byte_grid_add_up(self):
+        packets = [(n, 100) for n in range(0, 4000, 100)]
+        found, total = self.lengths(packets)
+        self.assertEqual(sum(n for _, n in found), total)
+        for (offset, length), (following, _) in zip(found, found[1:]):
+            self.assertEqual(offset + length, following)
+
+    def test_impossible_lengths_are_dropped(self):
+        found, _ = self.lengths([(0, 0), (100, -5), (200, "ten"), (300, 1.5), (400, 2**40),
+                                 (500, None), (600, 160)])
+        self.assertEqual(found, [(600 // 16, (600 + 160) // 16 - 600 // 16)])
+
+    def test_length_key(self):
+        tags = [(160, LENGTH, pmt.from_long(160)), (320, MARK, pmt.from_long(160))]
+        for key, length, mark in (("", 160, 160), ("mark", 160, 10), ("packet_len", 10, 160)):
+            _, found = support.decode(np.ones(800, np.int8), tags=tags, length_tag_key=key)
+            self.assertEqual(support.tags_of(found, "packet_len"), [(10, length)])
+            self.assertEqual(support.tags_of(found, "mark"), [(20, mark)])
+
+    def test_statistics_of_each_batch(self):
+        bits = support.random_bits(40000, 4)
+        sigma = 0.6
+        items = support.soft_values(support.encode(bits), sigma=sigma, seed=4)
+        wrong = 0.5 * math.erfc(1 / sigma / math.sqrt(2))
+        for packed, unit in ((True, 8), (False, 1)):
+            _, tags = support.decode(items, packed_output=packed, decode_length=128,
+                                     batch=32, max_latency_ms=1e5)
+            ber = support.tags_of(tags, "viterbi_ber")
+            metric = support.tags_of(tags, "viterbi_metric")
+            expected = list(range(0, 40000 // unit, 128 * 32 // unit))
+            self.assertEqual([offset for offset, _ in ber], expected)
+            self.assertEqual([offset for offset, _ in metric], expected)
+            self.assertAlmostEqual(np.mean([v for _, v in ber]), wrong, delta=0.15 * wrong)
+            self.assertTrue(all(isinstance(v, float) and v > 0 for _, v in metric))
+
+    def test_statistics_of_frames(self):
+        frame_bits = 100
+        bits = support.random_bits(frame_bits * 40, 5)
+        coded = support.encode_frames(bits, frame_bits, termination="tailbiting")
+        _, tags = support.decode(support.soft_values(coded), frame_bits=frame_bits,
+                                 termination="tailbiting", batch=8, max_latency_ms=1e5)
+        self.assertEqual(support.tags_of(tags, "viterbi_ber"),
+                         [(f * 13, 0.0) for f in range(0, 40, 8)])
+
+
+if __name__ == "__main__":
+    support.main()
