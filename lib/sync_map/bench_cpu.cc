@@ -20,7 +20,8 @@ using namespace gr::gpufec;
 namespace {
 
 // Frames a second.
-double measure(const test_frames& data, const sync_options& o, double seconds, const char* isa)
+double
+measure(const test_frames& data, const sync_options& o, double seconds, const char* isa)
 {
     const auto plan = make_plan(o);
     const auto count = data.messages.size();

@@ -1,0 +1,707 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The linear form on CUDA: one block a frame, one lane a word.
+ *
+ * A lane's lattice is swept over the drifts while its n rows stand side by side in
+ * registers: row t lags t steps behind, so that in step k every row meets the same
+ * received item. A lane needs n registers whatever the window; a chunk of outputs is
+ * summed over the lanes at a time. Forward, with x_t row t after its insertions:
+ *   x_0(k) = α(k) + c·x_0(k−1)
+ *   x_t(k−t) = Q·x_{t−1}(k−t) + c·x_t(k−t−1) + Pd·x_{t−1}(k−t+1),  c = 0 in row n.
+ * Backward the transpose, from the last row and the highest drift. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_CUH
+
+#include "cuda_common.cuh"
+
+namespace gr {
+namespace gpufec {
+
+constexpr unsigned chunk = 8;           // outputs that are summed over lanes at a time
+constexpr unsigned nibble_segment = 8;  // symbols of a word in the general kernel
+constexpr unsigned row_padding = chunk; // zeros after a row in shared memory
+
+//! What the kernels of the linear form are given beside the geometry.
+struct linear_memory {
+    //! Words: bit t is symbol t, frame_symbols × q; or, in the general kernel, four bits
+    //! a symbol and eight symbols a segment, frame_symbols × segments × q. The first
+    //! segment has first_segment symbols.
+    const std::uint32_t* words;
+    std::uint32_t segments, first_segment;
+    void* alpha; //!< a block: (symbols + 1) × window metrics
+    void* rows;  //!< a block: window × q lattice values, where there are segments
+};
+
+//! Bytes of shared memory of a block.
+template <class Row, class Metric>
+std::size_t linear_shared_bytes(const batch_geometry& g, unsigned threads)
+{
+    const std::size_t row = g.window + row_padding;
+    const std::size_t codes =
+        (std::size_t(g.n) * g.symbols + g.window + g.n + 32) / 16 + 2;
+    return 64 * sizeof(double) + row * sizeof(Metric) * 2 + g.q * sizeof(Metric) +
+           row * sizeof(Row) * (1 + threads / 32) + codes * sizeof(std::uint32_t) + 64;
+}
+
+// The block's shared memory.
+template <class Row, class Metric>
+struct linear_shared {
+    __device__ linear_shared(const batch_geometry& g, std::byte* memory)
+    {
+        const unsigned row = g.window + row_padding;
+        const auto take = [&](auto*& to, std::size_t count) {
+            to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(memory);
+            memory += (count * sizeof(*to) + 7) / 8 * 8;
+        };
+        take(scratch, 64);
+        take(alpha[0], row);
+        take(alpha[1], row);
+        take(posterior, g.q);
+        take(current, row);
+        take(partial, std::size_t(row) * (blockDim.x / 32));
+        take(codes, 0);
+    }
+    double* scratch;
+    Metric* alpha[2];
+    Metric* posterior; // q
+    Row* current;      // the boundary that lattices begin with, and zeros
+    Row* partial;      // sums over the words of each warp
+    std::uint32_t* codes;
+};
+
+// ---- how lattices step: bits with hard decisions ----
+
+// Received items as two bits each: 0, 1, 2 outside, 3 erased.
+struct bit_items {
+    const std::uint32_t* codes; // in shared memory
+
+    // Codes of eight steps from number u on.
+    __device__ std::uint32_t fetch(int u) const
+    {
+        return __funnelshift_r(codes[u / 16], codes[u / 16 + 1], u % 16 * 2);
+    }
+};
+
+// The geometry's weights, in a lattice's type.
+template <class Row>
+struct row_weights {
+    __device__ explicit row_weights(const batch_geometry& g)
+        : insertion(g.insertion),
+          deletion(g.deletion),
+          match(g.match),
+          mismatch(g.mismatch),
+          erased(g.erased)
+    {
+    }
+    Row insertion, deletion, match, mismatch, erased;
+};
+
+template <int N, class Row>
+struct bit_lattice {
+    Row x[N + 1];
+    Row q0[N], q1[N]; // weights of a received 0 and 1; the last symbol's with the prior
+    Row insertion, deletion, erased, prior;
+
+    __device__ bit_lattice(const row_weights<Row>& w, std::uint32_t word, Row p)
+        : insertion(w.insertion), deletion(w.deletion), erased(w.erased), prior(p)
+    {
+#pragma unroll
+        for (int t = 0; t < N; ++t) {
+            const bool one = word >> t & 1u;
+            const Row scale = t == N - 1 ? p : Row(1);
+            q1[t] = (one ? w.match : w.mismatch) * scale;
+            q0[t] = (one ? w.mismatch : w.match) * scale;
+            x[t] = 0;
+        }
+        x[N] = 0;
+    }
+
+    // One step of ascending drift with weights Q(t); gives row N.
+    template <class Weight>
+    __device__ Row up(Row in, Weight&& Q)
+    {
+        Row before = x[0];
+        Row now = in + insertion * before;
+        x[0] = now;
+#pragma unroll
+        for (int t = 1; t < N; ++t) {
+            const Row stay = Q(t - 1) * before + insertion * x[t];
+            before = x[t];
+            now = stay + deletion * now;
+            x[t] = now;
+        }
+        return Q(N - 1) * before + deletion * prior * now;
+    }
+
+    // One step of descending drift, from row N to row 0.
+    template <class Weight>
+    __device__ Row down(Row in, Weight&& Q)
+    {
+        Row before = x[0];
+        Row now = in;
+        x[0] = now;
+#pragma unroll
+        for (int t = 1; t <= N; ++t) {
+            const Row stay = Q(N - t) * before + insertion * x[t];
+            before = x[t];
+            now = stay + (t == 1 ? deletion * prior : deletion) * now;
+            x[t] = now;
+        }
+        return now;
+    }
+
+    template <bool Up>
+    __device__ Row step(Row in, std::uint32_t code)
+    {
+        const auto run = [&](auto&& Q) { return Up ? up(in, Q) : down(in, Q); };
+        if (code == 0) {
+            return run([&](int t) { return q0[t]; });
+        }
+        if (code == 1) {
+            return run([&](int t) { return q1[t]; });
+        }
+        const Row Q = code == 2 ? Row(0) : erased;
+        return run([&](int t) { return t == N - 1 ? Q * prior : Q; });
+    }
+};
+
+// ---- sums over lanes ----
+
+// Sums eight values over the lanes of a warp: lane l gets that of value l / 4.
+template <class Row>
+__device__ Row sum_chunk(Row (&v)[chunk])
+{
+    const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+    for (int half = 4, d = 16; half > 0; half /= 2, d /= 2) {
+        const bool upper = lane & d;
+#pragma unroll
+        for (int j = 0; j < half; ++j) {
+            const Row keep = upper ? v[j + half] : v[j];
+            const Row send = upper ? v[j] : v[j + half];
+            v[j] = keep + __shfl_xor_sync(full_warp, send, d);
+        }
+    }
+    v[0] += __shfl_xor_sync(full_warp, v[0], 2);
+    return v[0] + __shfl_xor_sync(full_warp, v[0], 1);
+}
+
+// ---- the recursions, shared by both kernels ----
+
+// Sums the warps' parts, scales the row to sum 1 and makes it the current one.
+template <class Row, class Metric>
+__device__ Metric next_boundary(const batch_geometry& g,
+                                linear_shared<Row, Metric>& s,
+                                Metric* alpha)
+{
+    __syncthreads();
+    const unsigned row = g.window + row_padding;
+    Metric part = 0;
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        Metric sum = s.partial[m];
+        for (unsigned w = 1; w < blockDim.x / 32; ++w) {
+            sum += s.partial[w * row + m];
+        }
+        s.partial[m] = sum;
+        part += sum;
+    }
+    const Metric sum = block_sum(part, reinterpret_cast<Metric*>(s.scratch));
+    const Metric scale = sum > 0 ? 1 / sum : 0;
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        const Metric x = Metric(s.partial[m]) * scale;
+        s.current[m] = x;
+        if (alpha) {
+            alpha[m] = x;
+        }
+    }
+    __syncthreads();
+    return sum;
+}
+
+// Adds to a warp's part of a row; the first words of a warp begin it.
+template <class Row>
+__device__ void add_part(Row* part, Row value, bool first)
+{
+    *part = first ? value : *part + value;
+}
+
+/* One frame. Sweep: up(i, j, ...) and down(i, j, ...) sweep the lattices of words
+ * 32·j to 32·j + 31 of index i over the window. */
+template <class Row, class Metric, class Sweep>
+__device__ void decode_linear(const batch_geometry& g,
+                              const frame_input& in,
+                              Sweep& sweep,
+                              linear_shared<Row, Metric>& s,
+                              Metric* alpha,
+                              std::byte* out,
+                              sync_status& status)
+{
+    const unsigned M = g.window;
+    const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const unsigned groups = (g.q + 31) / 32;
+    Row* const part = s.partial + warp * (M + row_padding);
+    for (unsigned m = threadIdx.x; m < M + row_padding; m += blockDim.x) {
+        const Metric x = m < M ? Metric(in.boundary(g, g.start_at, 0, m)) : Metric(0);
+        s.current[m] = x;
+        if (m < M) {
+            alpha[m] = x;
+        }
+    }
+    for (unsigned m = threadIdx.x; m < (M + row_padding) * warps; m += blockDim.x) {
+        s.partial[m] = 0; // of warps that have no words
+    }
+    __syncthreads();
+
+    log_product weight;
+    for (unsigned i = 0; i < g.symbols; ++i) {
+        for (unsigned j = warp; j < groups; j += warps) {
+            sweep.up(i, j, s.current, part, j == warp);
+        }
+        weight.multiply(next_boundary(g, s, alpha + std::size_t(i + 1) * M));
+    }
+
+    double ends = 0;
+    for (unsigned m = threadIdx.x; m < M; m += blockDim.x) {
+        const double end = in.boundary(g, g.end_at, g.symbols, m);
+        ends += double(s.current[m]) * end;
+        s.current[m] = end;
+    }
+    ends = block_sum(ends, s.scratch);
+    if (!(ends > 0) || !(weight.mantissa > 0)) {
+        return emit_unknown(g, out, status);
+    }
+    weight.multiply(ends);
+    __syncthreads();
+
+    double entropy = 0;
+    unsigned last = 0;
+    float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
+    for (unsigned i = g.symbols; i-- > 0;) {
+        if (i + 1 == g.outputs) {
+            last = emit_drifts(g,
+                               alpha + std::size_t(i + 1) * M,
+                               s.current,
+                               s.alpha[1],
+                               s.scratch,
+                               drifts + M,
+                               &entropy);
+        }
+        for (unsigned m = threadIdx.x; m < M + row_padding; m += blockDim.x) {
+            s.alpha[0][m] = m < M ? alpha[std::size_t(i) * M + m] : Metric(0);
+        }
+        __syncthreads();
+        for (unsigned j = warp; j < groups; j += warps) {
+            const Metric L = sweep.down(i, j, s.current, part, s.alpha[0], j == warp);
+            const unsigned D = 32 * j + threadIdx.x % 32;
+            if (D < g.q) {
+                s.posterior[D] = L;
+            }
+        }
+        if (i < g.outputs) {
+            emit_symbol(g, in, i, s.posterior, s.scratch, out);
+        }
+        next_boundary<Row, Metric>(g, s, nullptr);
+    }
+    double unused;
+    const unsigned first =
+        emit_drifts(g, alpha, s.current, s.alpha[1], s.scratch, drifts, &unused);
+    if (threadIdx.x == 0) {
+        status = { weight.log() + g.log_scale,
+                   float(entropy),
+                   in.header.first + int(first),
+                   in.header.first + int(last),
+                   1 };
+    }
+}
+
+// The prior of word D at index i; lanes without a word weigh nothing.
+inline __device__ double word_prior(const batch_geometry& g,
+                                    const frame_input& in,
+                                    unsigned i,
+                                    unsigned j,
+                                    double* sum_of_index)
+{
+    const unsigned D = 32 * j + threadIdx.x % 32;
+    if (D >= g.q) {
+        return 0;
+    }
+    if (!g.priors || i >= g.outputs) {
+        return 1;
+    }
+    const double sum = sum_of_index[i];
+    return sum > 0 ? in.prior(g, i, D) / sum : 1.0 / g.q;
+}
+
+// ---- hard bits, words of exactly N of them ----
+
+template <int N, class Row, class Metric>
+struct bit_sweep {
+    const batch_geometry& g;
+    const frame_input& in;
+    const linear_memory& memory;
+    bit_items items;
+    double* prior_sums; // of each index, in device memory
+    row_weights<Row> weights;
+
+    __device__ bit_lattice<N, Row> lattice_of(unsigned i, unsigned j) const
+    {
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const auto index = std::size_t(i % g.frame_symbols) * g.q;
+        const auto word = D < g.q ? memory.words[index + D] : 0u;
+        return { weights, word, Row(word_prior(g, in, i, j, prior_sums)) };
+    }
+
+    __device__ void up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
+    {
+        auto lattice = lattice_of(i, j);
+        const unsigned lane = threadIdx.x % 32;
+        const int M = g.window;
+        int u = g.n * i; // number of the item that step k = 0 meets
+        for (int k = 0; k < N; ++k, ++u) {
+            const Row x = k < M ? from[k] : Row(0);
+            lattice.template step<true>(x, items.fetch(u) & 3u);
+        }
+        const int whole = M / int(chunk) * int(chunk);
+        for (int m = 0; m < whole; m += chunk, u += chunk) {
+            const auto codes = items.fetch(u);
+            Row v[chunk];
+#pragma unroll
+            for (int c = 0; c < int(chunk); ++c) {
+                const int k = m + N + c;
+                v[c] = lattice.template step<true>(k < M ? from[k] : Row(0),
+                                                   codes >> 2 * c & 3u);
+            }
+            const Row sum = sum_chunk(v);
+            if (lane % 4 == 0) {
+                add_part(to + m + lane / 4, sum, first);
+            }
+        }
+        for (int m = whole; m < M; ++m, ++u) {
+            const Row v = warp_sum(lattice.template step<true>(
+                m + N < M ? from[m + N] : Row(0), items.fetch(u) & 3u));
+            if (lane == 0) {
+                add_part(to + m, v, first);
+            }
+        }
+    }
+
+    // Gives Σ_m α(m)·B_0(m) of the lane's word.
+    __device__ Metric down(unsigned i,
+                           unsigned j,
+                           const Row* from,
+                           Row* to,
+                           const Metric* alpha,
+                           bool first) const
+    {
+        auto lattice = lattice_of(i, j);
+        const unsigned lane = threadIdx.x % 32;
+        const int M = g.window;
+        Metric L = 0;
+        int u = g.n * i + N + M;
+        for (int k = 0; k < N; ++k, --u) {
+            const Row x = k < M ? from[M - 1 - k] : Row(0);
+            lattice.template step<false>(x, items.fetch(u) & 3u);
+        }
+        const int whole = M / int(chunk) * int(chunk);
+        int m = M - 1; // of the row that comes out
+        for (int done = 0; done < whole; done += chunk, m -= chunk, u -= chunk) {
+            const auto codes = items.fetch(u - int(chunk) + 1);
+            Row v[chunk];
+#pragma unroll
+            for (int c = 0; c < int(chunk); ++c) {
+                const int at = m - c - N; // of the row that comes in
+                v[c] = lattice.template step<false>(at >= 0 ? from[at] : Row(0),
+                                                    codes >> 2 * (chunk - 1 - c) & 3u);
+                L += alpha[m - c] * Metric(v[c]);
+            }
+            const Row sum = sum_chunk(v);
+            if (lane % 4 == 0) {
+                add_part(to + m - lane / 4, sum, first);
+            }
+        }
+        for (; m >= 0; --m, --u) {
+            const int at = m - N;
+            const Row v = lattice.template step<false>(at >= 0 ? from[at] : Row(0),
+                                                       items.fetch(u) & 3u);
+            L += alpha[m] * Metric(v);
+            const Row sum = warp_sum(v);
+            if (lane == 0) {
+                add_part(to + m, sum, first);
+            }
+        }
+        return L;
+    }
+};
+
+// Packs the received items of a frame into shared memory: number u is the item at the
+// window's first drift of boundary 0, plus u − 1.
+inline __device__ void
+pack_codes(const batch_geometry& g, const frame_input& in, std::uint32_t* codes)
+{
+    const unsigned words = (std::size_t(g.n) * g.symbols + g.window + g.n + 32) / 16 + 2;
+    const auto base = in.position(g, 0, -1);
+    for (unsigned w = threadIdx.x; w < words; w += blockDim.x) {
+        std::uint32_t packed = 0;
+        for (unsigned k = 0; k < 16; ++k) {
+            const auto at = base + 16 * std::int64_t(w) + k;
+            std::uint32_t code = 2;
+            if (at >= 0 && at < in.header.length) {
+                const unsigned y = std::uint8_t((in.data + g.items_at)[at]);
+                code = y < 2 ? y : 3;
+            }
+            packed |= code << 2 * k;
+        }
+        codes[w] = packed;
+    }
+    __syncthreads();
+}
+
+// Sums of the priors of each index, into device memory that the block owns.
+inline __device__ void
+sum_priors(const batch_geometry& g, const frame_input& in, double* sums)
+{
+    for (unsigned i = threadIdx.x / 32; g.priors && i < g.outputs; i += blockDim.x / 32) {
+        double sum = 0;
+        for (unsigned D = threadIdx.x % 32; D < g.q; D += 32) {
+            sum += in.prior(g, i, D);
+        }
+        sum = warp_sum(sum);
+        if (threadIdx.x % 32 == 0) {
+            sums[i] = isinf(sum) ? 0 : sum;
+        }
+    }
+    __syncthreads();
+}
+
+template <int N, class Row, class Metric>
+__global__ void linear_bits(const batch_geometry g,
+                            const linear_memory memory,
+                            double* prior_sums,
+                            const std::byte* input,
+                            std::byte* output,
+                            sync_status* status)
+{
+    extern __shared__ double shared[];
+    linear_shared<Row, Metric> s(g, reinterpret_cast<std::byte*>(shared));
+    Metric* const alpha = static_cast<Metric*>(memory.alpha) +
+                          std::size_t(blockIdx.x) * (g.symbols + 1) * g.window;
+    double* const sums = prior_sums + std::size_t(blockIdx.x) * g.outputs;
+    for (unsigned frame = blockIdx.x; frame < g.frames; frame += gridDim.x) {
+        const frame_input in(g, input, frame);
+        std::byte* const out = output + g.output_bytes * frame;
+        if (!in.valid) {
+            emit_unknown(g, out, status[frame]);
+            continue;
+        }
+        __syncthreads();
+        pack_codes(g, in, s.codes);
+        sum_priors(g, in, sums);
+        bit_sweep<N, Row, Metric> sweep{ g,           in,   memory,
+                                         { s.codes }, sums, row_weights<Row>(g) };
+        decode_linear(g, in, sweep, s, alpha, out, status[frame]);
+    }
+}
+
+// ---- any word length, alphabet and input ----
+
+// Words in segments of up to eight symbols; a lane's row between two segments lies in
+// device memory. A segment of fewer symbols leaves its first rows unused.
+template <class Row, class Metric>
+struct any_sweep {
+    static constexpr int S = nibble_segment;
+
+    const batch_geometry& g;
+    const frame_input& in;
+    const linear_memory& memory;
+    double* prior_sums;
+    Row* rows; // window × q of this block
+
+    struct segment {
+        std::uint32_t word;
+        int begin, count; // symbols of the word
+    };
+
+    __device__ segment segment_of(unsigned i, unsigned j, int number) const
+    {
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const auto index = std::size_t(i % g.frame_symbols) * memory.segments + number;
+        const int first = memory.first_segment;
+        return { D < g.q ? memory.words[index * g.q + D] : 0u,
+                 number == 0 ? 0 : first + (number - 1) * S,
+                 number == 0 ? first : S };
+    }
+
+    // Sweeps one segment. input(k) is the row that comes in, item(k) the number of the
+    // item that step k meets, sink(k, v) takes row S of step k.
+    template <bool Up, class Input, class Item, class Sink>
+    __device__ void sweep(const segment& part,
+                          Row prior,
+                          int steps,
+                          Input&& input,
+                          Item&& item,
+                          Sink&& sink) const
+    {
+        const int unused = S - part.count;
+        const Row c = g.insertion, pd = g.deletion;
+        Row x[S + 1] = {};
+        for (int k = 0; k < steps; ++k) {
+            const auto w = weigh_item<Row>(g, in, item(k));
+            const Row row = input(k) * prior;
+            Row before = x[0];
+            Row now = (Up ? c * before : Row(0)) + (unused == 0 ? row : Row(0));
+            x[0] = now;
+#pragma unroll
+            for (int t = 1; t <= S; ++t) {
+                // Symbol t − 1 upward; downward they come from the segment's end.
+                const int symbol = Up ? t - 1 - unused : part.count - t + unused;
+                const auto sent = part.word >> (4 * (symbol & 7)) & 15u;
+                const Row Q = sent == w.match_symbol ? w.match_value : w.other_value;
+                Row next = (t > unused ? Q * before + pd * now : Row(0));
+                if (t < S || !Up) {
+                    next += Up || t > unused ? c * x[t] : Row(0);
+                }
+                next += t == unused ? row : Row(0);
+                before = x[t];
+                now = next;
+                x[t] = now;
+            }
+            sink(k, now);
+        }
+    }
+
+    __device__ void up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
+    {
+        const int M = g.window;
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const bool there = D < g.q;
+        const Row prior = word_prior(g, in, i, j, prior_sums);
+        for (int number = 0; number < int(memory.segments); ++number) {
+            const auto part = segment_of(i, j, number);
+            const int unused = S - part.count;
+            const bool last = number + 1 == int(memory.segments);
+            sweep<true>(
+                part,
+                last ? prior : Row(1),
+                M + S,
+                [&](int k) -> Row {
+                    const int m = k - unused;
+                    if (m < 0 || m >= M) {
+                        return 0;
+                    }
+                    return number == 0
+                               ? from[m]
+                               : (there ? rows[std::size_t(m) * g.q + D] : Row(0));
+                },
+                [&](int k) { return in.position(g, i, part.begin - unused + k - 1); },
+                [&](int k, Row v) {
+                    const int m = k - S;
+                    if (m < 0) {
+                        return;
+                    }
+                    if (!last) {
+                        if (there) {
+                            rows[std::size_t(m) * g.q + D] = v;
+                        }
+                        return;
+                    }
+                    const Row sum = warp_sum(v);
+                    if (threadIdx.x % 32 == 0) {
+                        add_part(to + m, sum, first);
+                    }
+                });
+        }
+    }
+
+    __device__ Metric down(unsigned i,
+                           unsigned j,
+                           const Row* from,
+                           Row* to,
+                           const Metric* alpha,
+                           bool first) const
+    {
+        const int M = g.window;
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const bool there = D < g.q;
+        const Row prior = word_prior(g, in, i, j, prior_sums);
+        Metric L = 0;
+        for (int number = memory.segments; number-- > 0;) {
+            const auto part = segment_of(i, j, number);
+            const int unused = S - part.count;
+            const bool begins = number + 1 == int(memory.segments);
+            sweep<false>(
+                part,
+                begins ? prior : Row(1),
+                M + S,
+                [&](int k) -> Row {
+                    const int m = M - 1 - k + unused;
+                    if (m < 0 || m >= M) {
+                        return 0;
+                    }
+                    return begins ? from[m]
+                                  : (there ? rows[std::size_t(m) * g.q + D] : Row(0));
+                },
+                [&](int k) {
+                    return in.position(
+                        g, i, part.begin + part.count + unused + M - 1 - k);
+                },
+                [&](int k, Row v) {
+                    const int m = M - 1 - k + S;
+                    if (m >= M) {
+                        return;
+                    }
+                    if (number > 0) {
+                        if (there) {
+                            rows[std::size_t(m) * g.q + D] = v;
+                        }
+                        return;
+                    }
+                    L += alpha[m] * Metric(v);
+                    const Row sum = warp_sum(v);
+                    if (threadIdx.x % 32 == 0) {
+                        add_part(to + m, sum, first);
+                    }
+                });
+        }
+        return L;
+    }
+};
+
+template <class Row, class Metric>
+__global__ void linear_any(const batch_geometry g,
+                           const linear_memory memory,
+                           double* prior_sums,
+                           const std::byte* input,
+                           std::byte* output,
+                           sync_status* status)
+{
+    extern __shared__ double shared[];
+    linear_shared<Row, Metric> s(g, reinterpret_cast<std::byte*>(shared));
+    Metric* const alpha = static_cast<Metric*>(memory.alpha) +
+                          std::size_t(blockIdx.x) * (g.symbols + 1) * g.window;
+    Row* const rows =
+        static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * g.window * g.q;
+    double* const sums = prior_sums + std::size_t(blockIdx.x) * g.outputs;
+    for (unsigned frame = blockIdx.x; frame < g.frames; frame += gridDim.x) {
+        const frame_input in(g, input, frame);
+        std::byte* const out = output + g.output_bytes * frame;
+        if (!in.valid) {
+            emit_unknown(g, out, status[frame]);
+            continue;
+        }
+        __syncthreads();
+        sum_priors(g, in, sums);
+        any_sweep<Row, Metric> sweep{ g, in, memory, sums, rows };
+        decode_linear(g, in, sweep, s, alpha, out, status[frame]);
+    }
+}
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_CUH */
