@@ -13,8 +13,8 @@
 #include "cuda/runtime.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear.cuh"
-#include <algorithm>
 #include <type_traits>
+#include <algorithm>
 #include <vector>
 
 namespace gr {
@@ -62,15 +62,15 @@ batch_geometry make_geometry(const sync_plan& p)
     return g;
 }
 
-// Words as bits, first symbol least significant: frame_symbols × q.
-std::vector<std::uint32_t> pack_bits(const sync_code& code)
+// Words as bits, the first being bit \p first: frame_symbols × q.
+std::vector<std::uint32_t> pack_bits(const sync_code& code, unsigned first = 0)
 {
     std::vector<std::uint32_t> packed;
     for (unsigned i = 0; i < code.frame_symbols(); ++i) {
         for (unsigned D = 0; D < code.q(); ++D) {
             std::uint32_t word = 0;
             for (unsigned t = 0; t < code.n(); ++t) {
-                word |= std::uint32_t(code.word(i, D)[t]) << t;
+                word |= std::uint32_t(code.word(i, D)[t]) << (first + t);
             }
             packed.push_back(word);
         }
@@ -105,16 +105,15 @@ pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
     return packed;
 }
 
-// frame_symbols × q × words, a word's last symbol where row \p rows expects it.
-std::vector<std::uint32_t> pack_rows(const sync_code& code, unsigned rows)
+// frame_symbols × q × words of eight symbols each.
+std::vector<std::uint32_t> pack_nibbles(const sync_code& code)
 {
     std::vector<std::uint32_t> packed;
-    std::vector<std::uint8_t> padded((rows + 7) / 8 * 8);
+    const int n = code.n();
     for (unsigned i = 0; i < code.frame_symbols(); ++i) {
         for (unsigned D = 0; D < code.q(); ++D) {
-            std::copy_n(code.word(i, D), code.n(), padded.begin() + (rows - code.n()));
-            for (unsigned k = 0; k < padded.size(); k += 8) {
-                packed.push_back(nibbles(padded.data(), k, 8));
+            for (int t = 0; t < n; t += 8) {
+                packed.push_back(nibbles(code.word(i, D), t, std::min(8, n - t)));
             }
         }
     }
@@ -316,8 +315,9 @@ class corridor_plan : public launch_plan
 public:
     corridor_plan(const sync_plan& plan, int device)
         : d_geometry(make_geometry(plan)),
-          d_rows(lattice_rows(plan.code.n())),
-          d_words(upload(pack_rows(plan.code, d_rows ? d_rows : plan.code.n()))),
+          d_rows(lattice_rows(plan.code)),
+          d_words(upload(d_rows ? pack_bits(plan.code, d_rows - plan.code.n())
+                                : pack_nibbles(plan.code))),
           d_kernels(kernels_of(d_rows))
     {
         if (plan.code.n() > unsigned(longest_word)) {
@@ -373,7 +373,7 @@ public:
             carver c(work);
             auto m = carve(c, pass, d_keep);
             m.words = d_words.get();
-            m.words_per_word = ((d_rows ? d_rows : g.n) + 7) / 8;
+            m.words_per_word = d_rows ? 1 : (g.n + 7) / 8;
             m.input = input + first * g.input_bytes;
             m.output = output + first * g.output_bytes;
             m.status = status + first;
@@ -399,8 +399,14 @@ private:
         kernel branches, posteriors;
     };
 
-    // Rows in registers that a word of n symbols takes, 0: in local memory.
-    static unsigned lattice_rows(unsigned n) { return n <= 10 ? 10 : (n <= 20 ? 20 : 0); }
+    // Rows in registers for words of such a code, 0: in local memory.
+    static unsigned lattice_rows(const sync_code& code)
+    {
+        if (code.alphabet() != 2 || code.n() > 20) {
+            return 0;
+        }
+        return code.n() <= 10 ? 10 : 20;
+    }
 
     static kernels kernels_of(unsigned rows)
     {

@@ -131,17 +131,25 @@ __device__ T block_sum(T x, T* scratch)
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
 {
-    double best = -1;
+    T best = -1;
     unsigned at = 0;
     for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
-        if (double(values[k]) > best) {
+        if (values[k] > best) {
             best = values[k];
             at = k;
         }
     }
+#if __CUDA_ARCH__ >= 800
+    if (sizeof(T) == sizeof(float) && blockDim.x == 32) {
+        // Floats that are not negative compare as their bits do.
+        const std::uint32_t bits = best < 0 ? 0 : __float_as_uint(float(best)) + 1;
+        const auto largest = __reduce_max_sync(full_warp, bits);
+        return __reduce_min_sync(full_warp, bits == largest ? at : 0xffffffffu);
+    }
+#endif
     const auto reduce = [&] {
         for (int d = 16; d > 0; d /= 2) {
-            const double other = __shfl_xor_sync(full_warp, best, d);
+            const T other = __shfl_xor_sync(full_warp, best, d);
             const unsigned other_at = __shfl_xor_sync(full_warp, at, d);
             if (other > best || (other == best && other_at < at)) {
                 best = other;
@@ -160,7 +168,7 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     }
     __syncthreads();
     const bool there = threadIdx.x % 32 < blockDim.x / 32;
-    best = there ? scratch[threadIdx.x % 32] : -1;
+    best = there ? T(scratch[threadIdx.x % 32]) : T(-1);
     at = there ? unsigned(scratch[32 + threadIdx.x % 32]) : 0xffffffffu;
     reduce();
     return at;

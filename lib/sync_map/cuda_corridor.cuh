@@ -15,7 +15,7 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 
-#include "cuda_common.cuh"
+#include "cuda_linear.cuh"
 
 namespace gr {
 namespace gpufec {
@@ -26,8 +26,8 @@ constexpr int longest_word = 256;      // channel symbols a word, where rows are
 //! What the kernels of the corridor form are given; frames are those of one pass.
 template <class Lattice, class Metric>
 struct corridor_memory {
-    //! Four bits a symbol, frame_symbols × q × words_per_word; the last symbol of a word
-    //! stands where row N expects it.
+    //! frame_symbols × q × words_per_word: bits, the last of them bit N − 1; or, for
+    //! N = 0, four bits a symbol.
     const std::uint32_t* words;
     std::uint32_t words_per_word;
     double* prior_sums;   //!< frames × outputs
@@ -61,14 +61,12 @@ struct corridor_memory {
     }
 };
 
-/* The lattice of a lane's word from one start drift, N symbols at most: a row lags one
- * step behind the row above, so every row meets the same item. Words of fewer symbols
- * leave the first rows unused. N = 0: any number, with rows in local memory. */
+/* The lattice of a lane's word from one start drift: a row lags one step behind the row
+ * above, so in step k, with k items received, every row meets the same item.
+ *
+ * Bits in registers, N of them at most; shorter words leave the first rows unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
-    static constexpr int rows = N ? N : longest_word;
-    static constexpr int unrolled = N ? N + 1 : 1;
-
     // sink(k, R): the branch metric of change number k.
     template <class Items, class Sink>
     static __device__ void
@@ -76,55 +74,86 @@ struct corridor_lattice {
     {
         const Lattice c = g.insertion, pd = g.deletion;
         const int n = g.n;
-        const int S = N ? N : n;
-        const int unused = S - n;
-        Lattice x[rows + 1];
-        std::uint32_t symbols[(rows + 7) / 8];
-#pragma unroll unrolled
-        for (int t = 0; t < (rows + 7) / 8; ++t) {
-            symbols[t] = 8 * t < S ? word[t] : 0;
-        }
-        const auto symbol = [&](int t) {
-            return symbols[(t - 1) / 8] >> (4 * ((t - 1) % 8)) & 15u;
-        };
-#pragma unroll unrolled
-        for (int t = 0; t <= rows; ++t) {
-            x[t] = t == unused ? 1 : 0;
-        }
-        // Step k: k items received. Step 0: deletions alone.
+        const int unused = N - n;
+        Lattice x[N + 1];
+        std::int32_t sent[N]; // masks
         Lattice deleted = 1;
-#pragma unroll unrolled
-        for (int t = 1; t <= rows; ++t) {
-            if (t > unused && t <= S) {
-                deleted = unused - t >= g.change_first ? deleted * pd : Lattice(0);
-                x[t] = deleted;
+#pragma unroll
+        for (int t = 0; t <= N; ++t) {
+            if (t < N) {
+                sent[t] = -std::int32_t(*word >> t & 1u);
             }
+            if (t > unused) {
+                deleted = unused - t >= g.change_first ? deleted * pd : Lattice(0);
+            }
+            x[t] = t >= unused ? deleted : Lattice(0);
         }
         if (g.change_first <= -n) {
             sink(-n - g.change_first, deleted);
         }
         for (int k = 1; k <= n + g.change_last; ++k) {
-            const auto w = items(k - 1);
+            const auto y = items(k - 1);
+            const std::int32_t one = -std::int32_t(y.match_symbol);
+            const Lattice any = y.other_value, with = y.match_value - y.other_value;
+            // Rows within the corridor.
+            const int lowest = max(0, k - g.change_last + unused);
+            const int highest = min(N, k - g.change_first + unused);
+            const std::uint32_t active = (2u << highest) - (1u << min(lowest, 31));
             Lattice before = x[0];
-            Lattice now = c * before;
-            const int lowest = k - g.change_last + unused; // rows within the corridor
-            const int highest = k - g.change_first + unused;
-            now = lowest <= 0 ? now : Lattice(0);
+            Lattice now = active & 1u ? c * before : Lattice(0);
             x[0] = now;
-#pragma unroll unrolled
-            for (int t = 1; t <= rows; ++t) {
-                if (!N && t > S) {
-                    break;
-                }
-                const Lattice Q =
-                    symbol(t) == w.match_symbol ? w.match_value : w.other_value;
-                Lattice next = (t > unused ? Q * before + pd * now : Lattice(0));
-                if (t < S) {
-                    next += c * x[t];
-                }
-                next = t >= lowest && t <= highest ? next : Lattice(0);
+#pragma unroll
+            for (int t = 1; t <= N; ++t) {
+                const Lattice right = masked(before, ~(sent[t - 1] ^ one));
+                Lattice next = t < N ? c * x[t] + any * before : any * before;
+                next += with * right;
+                next += pd * now;
                 before = x[t];
-                now = next;
+                now = active & (1u << t) ? next : Lattice(0);
+                x[t] = now;
+            }
+            const int change = k - n;
+            if (change >= g.change_first) {
+                sink(change - g.change_first, now);
+            }
+        }
+    }
+};
+
+// Any alphabet and number of symbols, with rows in local memory.
+template <class Lattice>
+struct corridor_lattice<0, Lattice> {
+    template <class Items, class Sink>
+    static __device__ void
+    run(const batch_geometry& g, const std::uint32_t* word, Items&& items, Sink&& sink)
+    {
+        const Lattice c = g.insertion, pd = g.deletion;
+        const int n = g.n;
+        Lattice x[longest_word + 1];
+        Lattice deleted = 1;
+        for (int t = 0; t <= n; ++t) {
+            x[t] = -t >= g.change_first ? deleted : Lattice(0);
+            deleted *= pd;
+        }
+        if (g.change_first <= -n) {
+            sink(-n - g.change_first, x[n]);
+        }
+        for (int k = 1; k <= n + g.change_last; ++k) {
+            const auto y = items(k - 1);
+            Lattice before = x[0];
+            Lattice now = k <= g.change_last ? c * before : Lattice(0);
+            x[0] = now;
+            std::uint32_t symbols = 0;
+            for (int t = 1; t <= n; ++t) {
+                symbols = t % 8 == 1 ? word[t / 8] : symbols >> 4;
+                const Lattice Q =
+                    (symbols & 15u) == y.match_symbol ? y.match_value : y.other_value;
+                Lattice next = Q * before + pd * now;
+                next += t < n ? c * x[t] : Lattice(0);
+                before = x[t];
+                const int change = k - t;
+                now = change >= g.change_first && change <= g.change_last ? next
+                                                                          : Lattice(0);
                 x[t] = now;
             }
             const int change = k - n;

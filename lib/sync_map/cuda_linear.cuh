@@ -25,7 +25,7 @@ namespace gpufec {
 
 constexpr unsigned chunk = 8;           // outputs that are summed over lanes at a time
 constexpr unsigned nibble_segment = 8;  // symbols of a word in the general kernel
-constexpr unsigned row_padding = chunk; // zeros after a row in shared memory
+constexpr unsigned row_padding = chunk; // zeros before and after a row
 
 //! What the kernels of the linear form are given beside the geometry.
 struct linear_memory {
@@ -42,9 +42,9 @@ struct linear_memory {
 template <class Row, class Metric>
 std::size_t linear_shared_bytes(const batch_geometry& g, unsigned threads)
 {
-    const std::size_t row = g.window + row_padding;
+    const std::size_t row = g.window + 2 * row_padding;
     const std::size_t codes =
-        (std::size_t(g.n) * g.symbols + g.window + g.n + 32) / 16 + 2;
+        (std::size_t(g.n) * g.symbols + g.window + g.n + 64) / 16 + 2;
     return 64 * sizeof(double) + row * sizeof(Metric) * 2 + g.q * sizeof(Metric) +
            row * sizeof(Row) * (1 + threads / 32) + codes * sizeof(std::uint32_t) + 64;
 }
@@ -54,7 +54,7 @@ template <class Row, class Metric>
 struct linear_shared {
     __device__ linear_shared(const batch_geometry& g, std::byte* memory)
     {
-        const unsigned row = g.window + row_padding;
+        const unsigned row = g.window + 2 * row_padding;
         const auto take = [&](auto*& to, std::size_t count) {
             to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(memory);
             memory += (count * sizeof(*to) + 7) / 8 * 8;
@@ -64,6 +64,7 @@ struct linear_shared {
         take(alpha[1], row);
         take(posterior, g.q);
         take(current, row);
+        current += row_padding;
         take(partial, std::size_t(row) * (blockDim.x / 32));
         take(codes, 0);
     }
@@ -81,9 +82,10 @@ struct linear_shared {
 struct bit_items {
     const std::uint32_t* codes; // in shared memory
 
-    // Codes of eight steps from number u on.
+    // Codes of eight steps from number u ≥ −16 on.
     __device__ std::uint32_t fetch(int u) const
     {
+        u += 16;
         return __funnelshift_r(codes[u / 16], codes[u / 16 + 1], u % 16 * 2);
     }
 };
@@ -102,78 +104,115 @@ struct row_weights {
     Row insertion, deletion, match, mismatch, erased;
 };
 
+// x where mask is all ones, 0 where it is 0.
+inline __device__ float masked(float x, std::int32_t mask)
+{
+    return __int_as_float(__float_as_int(x) & mask);
+}
+inline __device__ double masked(double x, std::int32_t mask)
+{
+    return __longlong_as_double(__double_as_longlong(x) & std::int64_t(mask));
+}
+
+// A received item: a row's value weighs any·x, and with·x more if \p one, a mask, is what
+// was sent.
+template <class Row>
+struct bit_item {
+    std::int32_t one;
+    Row any, with;
+};
+
+/* The lattice of a lane's word of N bits. Clean: items are bits, of which a wrong one
+ * cannot be received and a right one weighs 1. */
 template <int N, class Row>
 struct bit_lattice {
     Row x[N + 1];
-    Row q0[N], q1[N]; // weights of a received 0 and 1; the last symbol's with the prior
-    Row insertion, deletion, erased, prior;
+    std::int32_t sent[N]; // masks
+    Row insertion, deletion, prior;
 
     __device__ bit_lattice(const row_weights<Row>& w, std::uint32_t word, Row p)
-        : insertion(w.insertion), deletion(w.deletion), erased(w.erased), prior(p)
+        : insertion(w.insertion), deletion(w.deletion), prior(p)
     {
 #pragma unroll
         for (int t = 0; t < N; ++t) {
-            const bool one = word >> t & 1u;
-            const Row scale = t == N - 1 ? p : Row(1);
-            q1[t] = (one ? w.match : w.mismatch) * scale;
-            q0[t] = (one ? w.mismatch : w.match) * scale;
+            sent[t] = -std::int32_t(word >> t & 1u);
             x[t] = 0;
         }
         x[N] = 0;
     }
 
-    // One step of ascending drift with weights Q(t); gives row N.
-    template <class Weight>
-    __device__ Row up(Row in, Weight&& Q)
+    template <bool Clean>
+    __device__ Row transmit(Row from, int t, const bit_item<Row>& y, Row to) const
     {
-        Row before = x[0];
-        Row now = in + insertion * before;
-        x[0] = now;
-#pragma unroll
-        for (int t = 1; t < N; ++t) {
-            const Row stay = Q(t - 1) * before + insertion * x[t];
-            before = x[t];
-            now = stay + deletion * now;
-            x[t] = now;
-        }
-        return Q(N - 1) * before + deletion * prior * now;
+        const Row right = masked(from, ~(sent[t] ^ y.one));
+        return Clean ? right + to : y.with * right + (y.any * from + to);
     }
 
-    // One step of descending drift, from row N to row 0.
-    template <class Weight>
-    __device__ Row down(Row in, Weight&& Q)
+    /* One step of ascending drift, of rows Low (whose drift is beyond the window if it is
+     * above 0) to High; gives row N if that is High. The prior comes in with the last
+     * symbol. */
+    template <bool Clean>
+    __device__ Row up(Row in, const bit_item<Row>& y, int low, int high)
     {
-        Row before = x[0];
-        Row now = in;
-        x[0] = now;
+        Row before = 0, now = 0;
 #pragma unroll
-        for (int t = 1; t <= N; ++t) {
-            const Row stay = Q(N - t) * before + insertion * x[t];
-            before = x[t];
-            now = stay + (t == 1 ? deletion * prior : deletion) * now;
-            x[t] = now;
+        for (int t = 0; t <= N; ++t) {
+            if (t == 0 && low < 0) {
+                before = x[0];
+                now = in + insertion * before;
+                x[0] = now;
+            } else if (t == low) {
+                before = x[t];
+            } else if (t > low && t <= high) {
+                const Row stay =
+                    transmit<Clean>(before, t - 1, y, t < N ? insertion * x[t] : Row(0));
+                before = x[t];
+                now = stay + deletion * now;
+                x[t] = now;
+            }
         }
-        return now;
+        return prior * now;
     }
 
-    template <bool Up>
-    __device__ Row step(Row in, std::uint32_t code)
+    // The same of descending drift, from row N to row 0.
+    template <bool Clean>
+    __device__ Row down(Row in, const bit_item<Row>& y, int low, int high)
     {
-        const auto run = [&](auto&& Q) { return Up ? up(in, Q) : down(in, Q); };
-        if (code == 0) {
-            return run([&](int t) { return q0[t]; });
+        Row before = 0, now = 0;
+#pragma unroll
+        for (int t = 0; t <= N; ++t) {
+            if (t == 0 && low < 0) {
+                before = x[0];
+                now = in;
+                x[0] = now;
+            } else if (t == low) {
+                before = x[t];
+            } else if (t > low && t <= high) {
+                const Row stay = transmit<Clean>(before, N - t, y, insertion * x[t]);
+                before = x[t];
+                now = stay + deletion * now;
+                x[t] = now;
+            }
         }
-        if (code == 1) {
-            return run([&](int t) { return q1[t]; });
-        }
-        const Row Q = code == 2 ? Row(0) : erased;
-        return run([&](int t) { return t == N - 1 ? Q * prior : Q; });
+        return prior * now;
+    }
+
+    template <bool Up, bool Clean>
+    __device__ Row step(Row in, const bit_item<Row>& y, int low = -1, int high = N)
+    {
+        return Up ? up<Clean>(in, y, low, high) : down<Clean>(in, y, low, high);
     }
 };
 
 // ---- sums over lanes ----
 
 // Sums eight values over the lanes of a warp: lane l gets that of value l / 4.
+template <class Row>
+__device__ Row sum_chunk(Row (&v)[1])
+{
+    return warp_sum(v[0]);
+}
+
 template <class Row>
 __device__ Row sum_chunk(Row (&v)[chunk])
 {
@@ -246,10 +285,12 @@ __device__ void decode_linear(const batch_geometry& g,
     const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const unsigned groups = (g.q + 31) / 32;
     Row* const part = s.partial + warp * (M + row_padding);
-    for (unsigned m = threadIdx.x; m < M + row_padding; m += blockDim.x) {
-        const Metric x = m < M ? Metric(in.boundary(g, g.start_at, 0, m)) : Metric(0);
+    for (int m = int(threadIdx.x) - int(row_padding); m < int(M + row_padding);
+         m += blockDim.x) {
+        const bool inside = m >= 0 && m < int(M);
+        const Metric x = inside ? Metric(in.boundary(g, g.start_at, 0, m)) : Metric(0);
         s.current[m] = x;
-        if (m < M) {
+        if (inside) {
             alpha[m] = x;
         }
     }
@@ -357,38 +398,151 @@ struct bit_sweep {
         return { weights, word, Row(word_prior(g, in, i, j, prior_sums)) };
     }
 
-    __device__ void up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
+    template <bool Clean>
+    __device__ bit_item<Row> item(std::uint32_t code) const
+    {
+        const std::int32_t one = -std::int32_t(code & 1u);
+        if (Clean) {
+            return { one, 0, 1 };
+        }
+        const Row erased = code & 1u ? weights.erased : Row(0);
+        return code & 2u ? bit_item<Row>{ 0, erased, 0 }
+                         : bit_item<Row>{ one,
+                                          weights.mismatch,
+                                          weights.match - weights.mismatch };
+    }
+
+    // Whether the items that index i meets are bits within what was received.
+    __device__ bool clean(unsigned i) const
+    {
+        if (weights.mismatch != 0) {
+            return false;
+        }
+        const unsigned first = 16 + g.n * i, last = first + N + g.window;
+        bool special = false;
+        for (unsigned w = first / 16 + threadIdx.x % 32; w <= last / 16; w += 32) {
+            std::uint32_t codes = items.codes[w] & 0xaaaaaaaau;
+            codes = w == first / 16 ? codes >> 2 * (first % 16) : codes;
+            codes = w == last / 16 ? codes << 2 * (15 - last % 16) : codes;
+            special |= codes != 0;
+        }
+        return !__any_sync(full_warp, special);
+    }
+
+    /* Sweeps one lattice. At step k row(k) comes in and item u0 ± k is met; what comes
+     * out from step N on goes to sink(o, values, count), outputs number o to o + count −
+     * 1 in the order of the sweep; o may begin below 0. */
+    template <bool Up, bool Clean, class Input, class Sink>
+    __device__ void
+    sweep(bit_lattice<N, Row>& lattice, int u0, Input&& row, Sink&& sink) const
+    {
+        constexpr int C = chunk;
+        const int M = g.window;
+        const auto codes_from = [&](int k) {
+            return Up ? items.fetch(u0 + k) : items.fetch(u0 - k - (C - 1));
+        };
+        const auto code = [](std::uint32_t codes, int c) {
+            return codes >> 2 * (Up ? c : C - 1 - c);
+        };
+        if (M < N) {
+            for (int k = 0; k < M + N; ++k) {
+                const auto y = item<false>(items.fetch(Up ? u0 + k : u0 - k) & 3u);
+                Row v[1] = { lattice.template step<Up, false>(k < M ? row(k) : Row(0),
+                                                              y) };
+                if (k >= N) {
+                    sink(k - N, v, 1);
+                }
+            }
+            return;
+        }
+        // Rows come into the window one by one; the rest is whole chunks; then they
+        // leave.
+        const int ahead = (C - (M - N) % C) % C;
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            if (k < N - ahead) {
+                const auto y = item<Clean>(items.fetch(Up ? u0 + k : u0 - k) & 3u);
+                lattice.template step<Up, Clean>(row(k), y, -1, k);
+            }
+        }
+        for (int o = -ahead; o < M - N; o += C) {
+            const auto codes = codes_from(o + N);
+            Row v[C];
+#pragma unroll
+            for (int c = 0; c < C; ++c) {
+                v[c] = lattice.template step<Up, Clean>(row(o + N + c),
+                                                        item<Clean>(code(codes, c) & 3u));
+            }
+            sink(o, v, C);
+        }
+#pragma unroll
+        for (int first = 0; first < N; first += C) {
+            const auto codes = codes_from(M + first);
+            Row v[C];
+#pragma unroll
+            for (int c = 0; c < C; ++c) {
+                v[c] = first + c < N
+                           ? lattice.template step<Up, Clean>(
+                                 0, item<Clean>(code(codes, c) & 3u), first + c, N)
+                           : Row(0);
+            }
+            sink(M - N + first, v, N - first < C ? N - first : C);
+        }
+    }
+
+    template <bool Clean>
+    __device__ void
+    sweep_up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
     {
         auto lattice = lattice_of(i, j);
-        const unsigned lane = threadIdx.x % 32;
-        const int M = g.window;
-        int u = g.n * i; // number of the item that step k = 0 meets
-        for (int k = 0; k < N; ++k, ++u) {
-            const Row x = k < M ? from[k] : Row(0);
-            lattice.template step<true>(x, items.fetch(u) & 3u);
-        }
-        const int whole = M / int(chunk) * int(chunk);
-        for (int m = 0; m < whole; m += chunk, u += chunk) {
-            const auto codes = items.fetch(u);
-            Row v[chunk];
+        sweep<true, Clean>(
+            lattice,
+            g.n * i,
+            [&](int k) { return from[k]; },
+            [&](int o, auto& v, int count) { add_sums<true>(to, o, v, count, first); });
+    }
+
+    template <bool Clean>
+    __device__ Metric sweep_down(unsigned i,
+                                 unsigned j,
+                                 const Row* from,
+                                 Row* to,
+                                 const Metric* alpha,
+                                 bool first) const
+    {
+        auto lattice = lattice_of(i, j);
+        const int top = int(g.window) - 1;
+        Metric L = 0;
+        sweep<false, Clean>(
+            lattice,
+            g.n * i + N + g.window,
+            [&](int k) { return from[top - k]; },
+            [&](int o, auto& v, int count) {
 #pragma unroll
-            for (int c = 0; c < int(chunk); ++c) {
-                const int k = m + N + c;
-                v[c] = lattice.template step<true>(k < M ? from[k] : Row(0),
-                                                   codes >> 2 * c & 3u);
-            }
-            const Row sum = sum_chunk(v);
-            if (lane % 4 == 0) {
-                add_part(to + m + lane / 4, sum, first);
-            }
+                for (int c = 0; c < int(sizeof(v) / sizeof(v[0])); ++c) {
+                    L += c < count ? alpha[top - o - c] * Metric(v[c]) : Metric(0);
+                }
+                add_sums<false>(to + top, o, v, count, first);
+            });
+        return L;
+    }
+
+    // Adds the sums over lanes of outputs o … to a row that goes up or down.
+    template <bool Up, int Count>
+    __device__ void add_sums(Row* to, int o, Row (&v)[Count], int count, bool first) const
+    {
+        const unsigned lane = threadIdx.x % 32;
+        const Row sum = sum_chunk(v);
+        const int c = lane / 4;
+        if (lane % 4 == 0 && c < count && o + c >= 0) {
+            add_part(to + (Up ? o + c : -(o + c)), sum, first);
         }
-        for (int m = whole; m < M; ++m, ++u) {
-            const Row v = warp_sum(lattice.template step<true>(
-                m + N < M ? from[m + N] : Row(0), items.fetch(u) & 3u));
-            if (lane == 0) {
-                add_part(to + m, v, first);
-            }
-        }
+    }
+
+    __device__ void up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
+    {
+        clean(i) ? sweep_up<true>(i, j, from, to, first)
+                 : sweep_up<false>(i, j, from, to, first);
     }
 
     // Gives Σ_m α(m)·B_0(m) of the lane's word.
@@ -399,53 +553,18 @@ struct bit_sweep {
                            const Metric* alpha,
                            bool first) const
     {
-        auto lattice = lattice_of(i, j);
-        const unsigned lane = threadIdx.x % 32;
-        const int M = g.window;
-        Metric L = 0;
-        int u = g.n * i + N + M;
-        for (int k = 0; k < N; ++k, --u) {
-            const Row x = k < M ? from[M - 1 - k] : Row(0);
-            lattice.template step<false>(x, items.fetch(u) & 3u);
-        }
-        const int whole = M / int(chunk) * int(chunk);
-        int m = M - 1; // of the row that comes out
-        for (int done = 0; done < whole; done += chunk, m -= chunk, u -= chunk) {
-            const auto codes = items.fetch(u - int(chunk) + 1);
-            Row v[chunk];
-#pragma unroll
-            for (int c = 0; c < int(chunk); ++c) {
-                const int at = m - c - N; // of the row that comes in
-                v[c] = lattice.template step<false>(at >= 0 ? from[at] : Row(0),
-                                                    codes >> 2 * (chunk - 1 - c) & 3u);
-                L += alpha[m - c] * Metric(v[c]);
-            }
-            const Row sum = sum_chunk(v);
-            if (lane % 4 == 0) {
-                add_part(to + m - lane / 4, sum, first);
-            }
-        }
-        for (; m >= 0; --m, --u) {
-            const int at = m - N;
-            const Row v = lattice.template step<false>(at >= 0 ? from[at] : Row(0),
-                                                       items.fetch(u) & 3u);
-            L += alpha[m] * Metric(v);
-            const Row sum = warp_sum(v);
-            if (lane == 0) {
-                add_part(to + m, sum, first);
-            }
-        }
-        return L;
+        return clean(i) ? sweep_down<true>(i, j, from, to, alpha, first)
+                        : sweep_down<false>(i, j, from, to, alpha, first);
     }
 };
 
-// Packs the received items of a frame into shared memory: number u is the item at the
-// window's first drift of boundary 0, plus u − 1.
+// Packs the received items of a frame into shared memory: number u, of −16 and more, is
+// the item at the window's first drift of boundary 0, plus u − 1.
 inline __device__ void
 pack_codes(const batch_geometry& g, const frame_input& in, std::uint32_t* codes)
 {
-    const unsigned words = (std::size_t(g.n) * g.symbols + g.window + g.n + 32) / 16 + 2;
-    const auto base = in.position(g, 0, -1);
+    const unsigned words = (std::size_t(g.n) * g.symbols + g.window + g.n + 64) / 16 + 2;
+    const auto base = in.position(g, 0, -17);
     for (unsigned w = threadIdx.x; w < words; w += blockDim.x) {
         std::uint32_t packed = 0;
         for (unsigned k = 0; k < 16; ++k) {
