@@ -77,8 +77,7 @@ double sync_plan::largest_weight() const
 double sync_plan::log_scale() const
 {
     const unsigned uniform = priors ? symbols - outputs : symbols;
-    return std::log(largest_weight()) * code.n() * symbols -
-           std::log(double(code.q())) * uniform;
+    return std::log(unit()) * code.n() * symbols - std::log(double(code.q())) * uniform;
 }
 
 sync_items::sync_items(const sync_plan& plan, const std::byte* frame)

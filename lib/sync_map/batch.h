@@ -45,6 +45,10 @@ struct sync_plan {
     sync_receiver receiver;
     unsigned insertion_cap;
     double state_threshold, lattice_threshold;
+    //! What every received item weighs beside the channel: 1, or in a stream s, which
+    //! makes an item that has nothing to do with the code weigh 1. Then paths that begin
+    //! or end elsewhere, and so explain fewer items, can be compared.
+    double item_weight;
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
@@ -70,10 +74,16 @@ struct sync_plan {
         return round_up(drifts_at() + (drifts ? 2 * window * sizeof(float) : 0));
     }
 
-    //! The largest weight of a transmission, which lattices are scaled by.
+    //! The largest weight of a transmission without item_weight; with it, the unit of
+    //! lattices.
     double largest_weight() const;
+    double unit() const { return largest_weight() * item_weight; }
+    //! Weight of one given item inserted.
+    double insertion() const { return bsid_weights(channel).insertion * item_weight; }
+    //! Weight of a deletion, in units.
+    double deletion() const { return bsid_weights(channel).deletion / unit(); }
     //! What the logarithm of a frame's weight lacks of that of its probability, if its
-    //! lattices are scaled by largest_weight() and symbols without priors weigh 1.
+    //! lattices are in units and symbols without priors weigh 1.
     double log_scale() const;
 
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }

@@ -58,9 +58,8 @@ public:
           d_lattice(std::size_t(d_highest - d_lowest + 1) * d_M),
           d_branch((d_keep ? std::size_t(plan.symbols) * plan.code.q() : 1) * d_Mn * d_M)
     {
-        const bsid_weights w(plan.channel);
-        d_insertion = w.insertion;
-        d_deletion = w.deletion / plan.largest_weight();
+        d_insertion = plan.insertion();
+        d_deletion = plan.deletion();
     }
 
     void decode(const std::byte* input, std::byte* output, sync_status& status) override

@@ -139,13 +139,12 @@ lane_group::lane_group(const sync_plan& plan,
       d_last(d_start.size()),
       d_log_weight(d_kernel.lanes)
 {
-    const bsid_weights w(plan.channel);
     d_frames.tries = d_tries.get();
     d_frames.symbols = plan.symbols;
     d_frames.outputs = plan.outputs;
     d_frames.window = plan.window;
-    d_frames.insertion = w.insertion;
-    d_frames.deletion = w.deletion / plan.largest_weight();
+    d_frames.insertion = plan.insertion();
+    d_frames.deletion = plan.deletion();
     d_frames.transmission = d_transmission.data();
     d_frames.priors = plan.priors ? d_priors.data() : nullptr;
     d_frames.start = d_start.data();

@@ -53,8 +53,8 @@ batch_geometry make_geometry(const sync_plan& p)
     g.items_at = p.items_at();
     g.output_bytes = p.output_bytes();
     g.drifts_at = p.drifts_at();
-    g.insertion = w.insertion;
-    g.deletion = w.deletion * scale;
+    g.insertion = p.insertion();
+    g.deletion = p.deletion();
     g.match = w.match * scale;
     g.mismatch = w.mismatch * scale;
     g.erased = w.transmission(1.0 / g.alphabet) * scale;
@@ -545,7 +545,7 @@ public:
     void submit(unsigned slot, const sync_job& job, const buffers& memory) override
     {
         use(d_device);
-        auto& s = d_slots[slot];
+        auto& s = memory_of(slot);
         enqueue(s, job.frames, memory, [] {});
         // Before the callback, so that who is called finds the batch finished.
         check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
@@ -559,7 +559,7 @@ public:
     bool finished(unsigned slot) override
     {
         use(d_device);
-        const auto state = cudaEventQuery(d_slots[slot].done.get());
+        const auto state = cudaEventQuery(memory_of(slot).done.get());
         if (state == cudaErrorNotReady) {
             return false;
         }
@@ -613,6 +613,17 @@ private:
         buffer<std::byte> work;
     };
 
+    // A caller of several decoders numbers their slots together, so numbers have gaps.
+    slot_memory& memory_of(unsigned slot)
+    {
+        const auto known = std::find(d_numbers.begin(), d_numbers.end(), slot);
+        if (known != d_numbers.end()) {
+            return d_slots[known - d_numbers.begin()];
+        }
+        d_numbers.push_back(slot);
+        return d_slots.at(d_numbers.size() - 1);
+    }
+
     // \p mark is called before the first step of a batch and after each.
     template <class Mark>
     void enqueue(slot_memory& s, std::size_t frames, const buffers& memory, Mark&& mark)
@@ -653,6 +664,7 @@ private:
     const batch_limits d_limits;
     std::string d_name;
     std::vector<slot_memory> d_slots;
+    std::vector<unsigned> d_numbers; // by which the caller knows them
     std::function<void()> d_notify = [] {};
 };
 

@@ -79,26 +79,40 @@ struct item_weights {
     std::uint32_t match_symbol;
 };
 
+// The geometry's weights, in a lattice's type.
+template <class Row>
+struct row_weights {
+    __device__ explicit row_weights(const batch_geometry& g)
+        : insertion(g.insertion),
+          deletion(g.deletion),
+          match(g.match),
+          mismatch(g.mismatch),
+          erased(g.erased)
+    {
+    }
+    Row insertion, deletion, match, mismatch, erased;
+};
+
 template <class Real>
-__device__ item_weights<Real>
-weigh_item(const batch_geometry& g, const frame_input& in, std::int64_t position)
+__device__ item_weights<Real> weigh_item(const batch_geometry& g,
+                                         const row_weights<Real>& w,
+                                         const frame_input& in,
+                                         std::int64_t position)
 {
     if (position < 0 || position >= in.header.length) {
         return { 0, 0, 0 };
     }
     if (!g.soft_input) {
         const unsigned y = std::uint8_t((in.data + g.items_at)[position]);
-        return y < g.alphabet ? item_weights<Real>{ Real(g.match), Real(g.mismatch), y }
-                              : item_weights<Real>{ Real(g.erased), Real(g.erased), 0 };
+        return y < g.alphabet ? item_weights<Real>{ w.match, w.mismatch, y }
+                              : item_weights<Real>{ w.erased, w.erased, 0 };
     }
     const float one = reinterpret_cast<const float*>(in.data + g.items_at)[position];
     if (isnan(one)) {
-        return { Real(g.erased), Real(g.erased), 0 };
+        return { w.erased, w.erased, 0 };
     }
-    const double p = fmin(fmax(double(one), 0.0), 1.0);
-    return { Real(g.match * p + g.mismatch * (1 - p)),
-             Real(g.match * (1 - p) + g.mismatch * p),
-             1 };
+    const Real p = fminf(fmaxf(one, 0.0f), 1.0f);
+    return { w.match * p + w.mismatch * (1 - p), w.match * (1 - p) + w.mismatch * p, 1 };
 }
 
 template <class T>

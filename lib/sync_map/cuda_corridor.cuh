@@ -69,10 +69,13 @@ template <int N, class Lattice>
 struct corridor_lattice {
     // sink(k, R): the branch metric of change number k.
     template <class Items, class Sink>
-    static __device__ void
-    run(const batch_geometry& g, const std::uint32_t* word, Items&& items, Sink&& sink)
+    static __device__ void run(const batch_geometry& g,
+                               const row_weights<Lattice>& weights,
+                               const std::uint32_t* word,
+                               Items&& items,
+                               Sink&& sink)
     {
-        const Lattice c = g.insertion, pd = g.deletion;
+        const Lattice c = weights.insertion, pd = weights.deletion;
         const int n = g.n;
         const int unused = N - n;
         Lattice x[N + 1];
@@ -124,10 +127,13 @@ struct corridor_lattice {
 template <class Lattice>
 struct corridor_lattice<0, Lattice> {
     template <class Items, class Sink>
-    static __device__ void
-    run(const batch_geometry& g, const std::uint32_t* word, Items&& items, Sink&& sink)
+    static __device__ void run(const batch_geometry& g,
+                               const row_weights<Lattice>& weights,
+                               const std::uint32_t* word,
+                               Items&& items,
+                               Sink&& sink)
     {
-        const Lattice c = g.insertion, pd = g.deletion;
+        const Lattice c = weights.insertion, pd = weights.deletion;
         const int n = g.n;
         Lattice x[longest_word + 1];
         Lattice deleted = 1;
@@ -164,6 +170,41 @@ struct corridor_lattice<0, Lattice> {
     }
 };
 
+// Adds sums over the lanes to successive places, two at a time.
+template <class Metric>
+struct lane_sums {
+    Metric* to;
+    Metric waiting = 0;
+    unsigned place = 0;
+    bool holds = false;
+
+    __device__ void add(unsigned k, Metric x)
+    {
+        if (!holds) {
+            waiting = x;
+            place = k;
+            holds = true;
+            return;
+        }
+        Metric v[2] = { waiting, x };
+        const Metric sum = sum_chunk(v);
+        if (threadIdx.x % 16 == 0) {
+            to[threadIdx.x % 32 ? k : place] += sum;
+        }
+        holds = false;
+    }
+    __device__ void flush()
+    {
+        if (holds) {
+            const Metric sum = warp_sum(waiting);
+            if (threadIdx.x % 32 == 0) {
+                to[place] += sum;
+            }
+        }
+        holds = false;
+    }
+};
+
 // Branch metrics and their sums: block x an index, block y a frame; a warp a start drift.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_branches(const batch_geometry g,
@@ -173,6 +214,7 @@ __global__ void corridor_branches(const batch_geometry g,
     const unsigned i = blockIdx.x, frame = blockIdx.y;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const unsigned changes = memory.changes(g);
+    const row_weights<Lattice> weights(g);
     const frame_input in(g, memory.input, frame);
     if (!in.valid) {
         return;
@@ -205,24 +247,25 @@ __global__ void corridor_branches(const batch_geometry g,
                 prior = prior_sum > 0 && !isinf(prior_sum) ? in.prior(g, i, D) / prior_sum
                                                            : 1.0 / g.q;
             }
+            lane_sums<Metric> over_words{ sums };
             Lattice* const branch = memory.branches && i < g.outputs && there
                                         ? memory.branch(g, frame, i, m)
                                         : nullptr;
             corridor_lattice<N, Lattice>::run(
                 g,
+                weights,
                 word,
                 [&](int k) {
-                    return weigh_item<Lattice>(g, in, in.position(g, i, int(m) + k));
+                    return weigh_item(g, weights, in, in.position(g, i, int(m) + k));
                 },
                 [&](unsigned k, Lattice R) {
                     if (branch) {
                         branch[std::size_t(k) * g.q + D] = R;
                     }
-                    const Metric sum = warp_sum(prior * Metric(R));
-                    if (lane == 0) {
-                        sums[k] += sum;
-                    }
+                    over_words.add(k, prior * Metric(R));
                 });
+            over_words.flush();
+            __syncwarp();
         }
         __syncwarp();
         for (unsigned k = lane; k < changes; k += 32) {
@@ -348,6 +391,7 @@ __global__ void corridor_posteriors(const batch_geometry g,
     if (!memory.valid[frame]) {
         return;
     }
+    const row_weights<Lattice> weights(g);
     const frame_input in(g, memory.input, frame);
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const unsigned warps = blockDim.x / 32;
@@ -381,9 +425,10 @@ __global__ void corridor_posteriors(const batch_geometry g,
                         memory.words_per_word;
                 corridor_lattice<N, Lattice>::run(
                     g,
+                    weights,
                     word,
                     [&](int k) {
-                        return weigh_item<Lattice>(g, in, in.position(g, i, m + k));
+                        return weigh_item(g, weights, in, in.position(g, i, m + k));
                     },
                     [&](unsigned k, Lattice R) { add(m, k, R); });
             }

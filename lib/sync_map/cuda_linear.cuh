@@ -23,9 +23,14 @@
 namespace gr {
 namespace gpufec {
 
-constexpr unsigned chunk = 8;           // outputs that are summed over lanes at a time
-constexpr unsigned nibble_segment = 8;  // symbols of a word in the general kernel
-constexpr unsigned row_padding = chunk; // zeros before and after a row
+// Outputs that are summed over lanes at a time: few, for a loop that does not fit into
+// the innermost instruction cache waits for instructions more than for anything else.
+#ifndef GPUFEC_CHUNK
+#define GPUFEC_CHUNK 4
+#endif
+constexpr unsigned chunk = GPUFEC_CHUNK;
+constexpr unsigned nibble_segment = 8; // symbols of a word in the general kernel
+constexpr unsigned row_padding = 8;    // zeros before and after a row
 
 //! What the kernels of the linear form are given beside the geometry.
 struct linear_memory {
@@ -88,20 +93,6 @@ struct bit_items {
         u += 16;
         return __funnelshift_r(codes[u / 16], codes[u / 16 + 1], u % 16 * 2);
     }
-};
-
-// The geometry's weights, in a lattice's type.
-template <class Row>
-struct row_weights {
-    __device__ explicit row_weights(const batch_geometry& g)
-        : insertion(g.insertion),
-          deletion(g.deletion),
-          match(g.match),
-          mismatch(g.mismatch),
-          erased(g.erased)
-    {
-    }
-    Row insertion, deletion, match, mismatch, erased;
 };
 
 // x where mask is all ones, 0 where it is 0.
@@ -206,19 +197,14 @@ struct bit_lattice {
 
 // ---- sums over lanes ----
 
-// Sums eight values over the lanes of a warp: lane l gets that of value l / 4.
-template <class Row>
-__device__ Row sum_chunk(Row (&v)[1])
-{
-    return warp_sum(v[0]);
-}
-
-template <class Row>
-__device__ Row sum_chunk(Row (&v)[chunk])
+// Sums a few values over the lanes of a warp: lane l gets that of value l·Count / 32.
+template <class Row, int Count>
+__device__ Row sum_chunk(Row (&v)[Count])
 {
     const unsigned lane = threadIdx.x % 32;
+    int d = 16;
 #pragma unroll
-    for (int half = 4, d = 16; half > 0; half /= 2, d /= 2) {
+    for (int half = Count / 2; half > 0; half /= 2, d /= 2) {
         const bool upper = lane & d;
 #pragma unroll
         for (int j = 0; j < half; ++j) {
@@ -227,8 +213,11 @@ __device__ Row sum_chunk(Row (&v)[chunk])
             v[j] = keep + __shfl_xor_sync(full_warp, send, d);
         }
     }
-    v[0] += __shfl_xor_sync(full_warp, v[0], 2);
-    return v[0] + __shfl_xor_sync(full_warp, v[0], 1);
+#pragma unroll
+    for (; d > 0; d /= 2) {
+        v[0] += __shfl_xor_sync(full_warp, v[0], d);
+    }
+    return v[0];
 }
 
 // ---- the recursions, shared by both kernels ----
@@ -533,8 +522,9 @@ struct bit_sweep {
     {
         const unsigned lane = threadIdx.x % 32;
         const Row sum = sum_chunk(v);
-        const int c = lane / 4;
-        if (lane % 4 == 0 && c < count && o + c >= 0) {
+        constexpr unsigned each = 32 / Count; // lanes
+        const int c = lane / each;
+        if (lane % each == 0 && c < count && o + c >= 0) {
             add_part(to + (Up ? o + c : -(o + c)), sum, first);
         }
     }
@@ -598,13 +588,16 @@ sum_priors(const batch_geometry& g, const frame_input& in, double* sums)
     __syncthreads();
 }
 
+#ifndef GPUFEC_BOUNDS
+#define GPUFEC_BOUNDS
+#endif
 template <int N, class Row, class Metric>
-__global__ void linear_bits(const batch_geometry g,
-                            const linear_memory memory,
-                            double* prior_sums,
-                            const std::byte* input,
-                            std::byte* output,
-                            sync_status* status)
+__global__ void GPUFEC_BOUNDS linear_bits(const batch_geometry g,
+                                          const linear_memory memory,
+                                          double* prior_sums,
+                                          const std::byte* input,
+                                          std::byte* output,
+                                          sync_status* status)
 {
     extern __shared__ double shared[];
     linear_shared<Row, Metric> s(g, reinterpret_cast<std::byte*>(shared));
@@ -640,6 +633,7 @@ struct any_sweep {
     const linear_memory& memory;
     double* prior_sums;
     Row* rows; // window × q of this block
+    row_weights<Row> weights;
 
     struct segment {
         std::uint32_t word;
@@ -667,10 +661,10 @@ struct any_sweep {
                           Sink&& sink) const
     {
         const int unused = S - part.count;
-        const Row c = g.insertion, pd = g.deletion;
+        const Row c = weights.insertion, pd = weights.deletion;
         Row x[S + 1] = {};
         for (int k = 0; k < steps; ++k) {
-            const auto w = weigh_item<Row>(g, in, item(k));
+            const auto w = weigh_item(g, weights, in, item(k));
             const Row row = input(k) * prior;
             Row before = x[0];
             Row now = (Up ? c * before : Row(0)) + (unused == 0 ? row : Row(0));
@@ -815,7 +809,7 @@ __global__ void linear_any(const batch_geometry g,
         }
         __syncthreads();
         sum_priors(g, in, sums);
-        any_sweep<Row, Metric> sweep{ g, in, memory, sums, rows };
+        any_sweep<Row, Metric> sweep{ g, in, memory, sums, rows, row_weights<Row>(g) };
         decode_linear(g, in, sweep, s, alpha, out, status[frame]);
     }
 }

@@ -197,7 +197,8 @@ sync_plan make_plan(const sync_options& o)
              o.receiver,
              o.insertion_cap,
              o.state_threshold,
-             o.lattice_threshold };
+             o.lattice_threshold,
+             o.mode == sync_mode::stream ? double(o.code.alphabet()) : 1.0 };
 }
 
 std::vector<double> window_metrics(const drift_prior& prior, drift_range window)

@@ -233,7 +233,10 @@ GPUFEC_API sync_output sync_output_from_string(const std::string& name);
 
 //! What a sync_decoder decodes, and how.
 struct sync_options {
-    sync_options(sync_code c, const bsid_model& model) : code(std::move(c)), channel(model) {}
+    sync_options(sync_code c, const bsid_model& model)
+        : code(std::move(c)), channel(model)
+    {
+    }
 
     sync_code code;
     bsid_model channel;
@@ -280,12 +283,110 @@ struct sync_options {
 
 //! What is known of a decoded frame.
 struct sync_status {
-    double
-        log_probability; //!< natural logarithm of P(Y), of the frame and its look-ahead
-    float entropy;       //!< of the drift at the frame's end, bits
+    //! Natural logarithm of P(Y); in a stream that of the frame and its look-ahead, less
+    //! that of as many random items.
+    double log_probability;
+    float entropy;            //!< of the drift at the frame's end, bits
     std::int32_t start_drift; //!< the most likely drift at its beginning
     std::int32_t end_drift;   //!< the most likely drift at its end
     std::uint32_t valid;      //!< 0: not to be decoded; posteriors are uniform, symbols 0
+};
+
+/*!
+ * \brief Decodes frames, or a stream of frames that follow one another without a mark.
+ *
+ * Push received items, pull decoded frames; what a flowgraph's block does, without a
+ * flowgraph. One thread calls it. Implements the maximum a-posteriori decoder of Briffa
+ * (2014), by default in a form that runs each word's lattice once over all drifts.
+ *
+ * A stream is decoded with unknown frame boundaries: each frame begins with what the
+ * forward recursion knows of the drift at its boundary, and looks ahead through the
+ * backward recursion alone, with bits beyond the look-ahead unknown.
+ */
+class GPUFEC_API sync_decoder
+{
+public:
+    enum class level { info, warning, error };
+
+    struct hooks {
+        //! Something may have become ready to pull, or due; called from any thread.
+        std::function<void()> wake = [] {};
+        std::function<void(level, const std::string&)> log = [](level,
+                                                                const std::string&) {};
+    };
+
+    //! A decoded frame; what it points to is good until the next call of the decoder.
+    struct frame {
+        std::uint64_t number; //!< of the frame, from 0
+        const void* output;   //!< frame_symbols times what sync_output says
+        std::size_t output_bytes;
+        const float* first_drifts; //!< posteriors of window() drifts; nullptr unless
+        const float* last_drifts;  //!< asked for
+        sync_status status;
+        //! Streams: the received item that the frame most likely begins with.
+        std::int64_t begin;
+        //! Streams: whether the decoder follows the boundaries; frames: whether valid.
+        bool locked;
+    };
+
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    explicit sync_decoder(const sync_options& options);
+    sync_decoder(const sync_options& options, hooks h);
+    ~sync_decoder();
+
+    /*!
+     * \brief Takes a frame, unless every slot is in flight: then it says false.
+     *
+     * \param items the frame's received items; any number of them
+     * \param priors frame_symbols × q weights of the symbols, with options.priors
+     */
+    bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
+
+    //! Streams: takes up to \p count items, and says how many it took.
+    std::size_t push(const void* items, std::size_t count);
+
+    //! Nothing more will be pushed: decodes what is there to its end.
+    void finish();
+
+    //! The next frame in order, if it is decoded.
+    bool pull(frame& f);
+
+    //! Whether a pull would give something at once.
+    bool ready();
+    //! Whether a partial batch has waited for max_latency_ms; flush() sends it.
+    bool due() const;
+    void flush();
+    //! Whether every slot is in flight, so that a push would take nothing.
+    bool full() const;
+    //! Whether all that was pushed has been pulled, after finish().
+    bool done() const;
+    //! Sleeps until ready() or for \p limit.
+    bool wait(std::chrono::milliseconds limit);
+
+    //! Forgets what was pushed: as if newly made.
+    void reset();
+
+    //! Decodes with another channel, of the same alphabet, from the next frame on. Waits
+    //! for the frames in flight, which must then be pulled before more are pushed.
+    void set_channel(const bsid_model& channel);
+    void set_max_latency_ms(double milliseconds);
+
+    const sync_options& options() const;
+    //! Drifts considered, of a stream about the expected one.
+    drift_range window() const;
+    //! Symbols of look-ahead of a stream.
+    unsigned lookahead() const;
+    //! Output bytes of one message symbol.
+    std::size_t symbol_bytes() const;
+    //! Frames a slot.
+    std::size_t batch() const;
+    //! "cuda" or "cpu", and the device: what decodes now.
+    std::string active_backend() const;
+    std::string active_device() const;
+
+private:
+    class impl;
+    std::unique_ptr<impl> d_impl;
 };
 
 } // namespace gpufec
