@@ -5,11 +5,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-/* gpufec bench viterbi: how fast soft values in host memory become bits in host memory.
- */
+/* gpufec bench viterbi: how fast soft values in host memory become bits in host memory,
+ * through the stream decoder, from slot to slot, and on the device alone. */
 
 #include "channel/awgn.h"
 #include "command.h"
+#include "viterbi/slot_benchmark.h"
 #include "viterbi_options.h"
 #include <algorithm>
 #include <cmath>
@@ -139,6 +140,43 @@ private:
     std::size_t d_position = 0;
 };
 
+// Medians of what a batch decoder does by itself.
+struct slot_rates {
+    std::vector<double> host_to_host; // bits a second
+    double latency = 0;               // seconds a batch
+    double bits = 0;                  // a batch
+    bool on_cuda = false;
+    cuda_viterbi_times times{};
+
+    double kernel_ms() const
+    {
+        return times.prepare_ms + times.forward_ms + times.traceback_ms;
+    }
+    double kernels() const { return bits / (kernel_ms() * 1e-3); }
+};
+
+slot_rates measure_slots(const viterbi_options& options,
+                         const recording& source,
+                         double duration,
+                         int runs)
+{
+    slot_benchmark bench(options, source.items);
+    slot_rates r;
+    r.bits = bench.bits();
+    r.on_cuda = bench.on_cuda();
+    bench.host_to_host(std::min(0.2, duration / runs));
+    std::vector<double> latencies;
+    for (int i = 0; i < runs; ++i) {
+        r.host_to_host.push_back(bench.host_to_host(duration / runs));
+        latencies.push_back(bench.latency());
+    }
+    r.latency = median(latencies);
+    if (r.on_cuda) {
+        r.times = bench.device_times(21);
+    }
+    return r;
+}
+
 json rates(const std::string& what, const std::vector<double>& runs)
 {
     auto all = json::array();
@@ -161,8 +199,10 @@ int bench_viterbi(const arguments& args)
     command_line line{
         "gpufec bench viterbi",
         "[code options] [--seconds S] [--runs N] [--json]",
-        "Decodes noisy data (Eb/N0 5 dB) from host memory to host memory, transfers\n"
-        "included, in several runs, and reports the median of decoded bits a second.",
+        "Decodes noisy data (Eb/N0 5 dB) in several runs, and reports medians of "
+        "decoded\n"
+        "bits a second: through the stream decoder, copies into and out of its slots\n"
+        "included; from page-locked slot to slot; on a GPU also the kernels alone.",
         viterbi_option_descriptions(),
         {}
     };
@@ -197,6 +237,11 @@ int bench_viterbi(const arguments& args)
         measured.push_back(bench->run(duration / runs));
     }
     progress.clear();
+    slot_rates slots;
+    const bool has_slots = options.format != soft_format::float32; // converted to int8
+    if (has_slots) {
+        slots = measure_slots(options, source, duration, runs);
+    }
 
     const auto& decoder = bench->decoder();
     if (values.count("json")) {
@@ -209,7 +254,25 @@ int bench_viterbi(const arguments& args)
                                 { "decode_length", decoder.decode_length() },
                                 { "overlap", decoder.overlap() },
                                 { "batch", decoder.batch() } });
-        j.add("rates", json::array({ rates("host to host", measured) }));
+        auto all = json::array({ rates("stream", measured) });
+        if (has_slots) {
+            all.add(rates("host to host", slots.host_to_host));
+        }
+        j.add("rates", all);
+        if (has_slots) {
+            j.add("batch_bits", slots.bits);
+            j.add("batch_latency_s", slots.latency);
+        }
+        if (slots.on_cuda) {
+            const auto& t = slots.times;
+            j.add("device_ms",
+                  json::object({ { "copy_in", t.copy_in_ms },
+                                 { "prepare", t.prepare_ms },
+                                 { "forward", t.forward_ms },
+                                 { "traceback", t.traceback_ms },
+                                 { "copy_out", t.copy_out_ms } }));
+            j.add("kernels_bits_per_s", slots.kernels());
+        }
         write_json(j, "-");
         return 0;
     }
@@ -217,10 +280,19 @@ int bench_viterbi(const arguments& args)
               << to_string(options.format) << "; " << decoder.active_backend() << " ("
               << decoder.active_device() << "), D=" << decoder.decode_length()
               << ", L=" << decoder.overlap() << ", batch " << decoder.batch() << "\n"
-              << std::fixed << std::setprecision(1) << "host to host  "
+              << std::fixed << std::setprecision(1) << "stream        "
               << median(measured) / 1e6 << " Mb/s decoded, median of " << runs << " ("
               << *std::min_element(measured.begin(), measured.end()) / 1e6 << " to "
               << *std::max_element(measured.begin(), measured.end()) / 1e6 << ")\n";
+    if (has_slots) {
+        std::cout << "host to host  " << median(slots.host_to_host) / 1e6
+                  << " Mb/s from slot to slot, a batch of " << slots.bits / 1e6
+                  << " Mbit takes " << slots.latency * 1e6 << " us\n";
+    }
+    if (slots.on_cuda) {
+        std::cout << "kernels       " << slots.kernels() / 1e6 << " Mb/s, "
+                  << std::setprecision(3) << slots.kernel_ms() << " ms a batch\n";
+    }
     return 0;
 }
 

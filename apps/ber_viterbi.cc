@@ -282,7 +282,7 @@ po::options_description ber_options()
          "or with this many information bits")
         ("seed", po::value<std::uint64_t>()->default_value(1), "of data and noise")
         ("amplitude", po::value<double>()->default_value(32),
-         "int8 steps of a noiseless value; packed4 has a tenth")
+         "int8 steps of a noiseless value; 32 are 4.4 of packed4")
         ("reference", "decode the same noise by full maximum likelihood too")
         ("positions", "count error events by position in a parallel block")
         ("sim-threads", po::value<int>()->default_value(0),

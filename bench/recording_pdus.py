@@ -12,6 +12,7 @@ Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FI
 
 import argparse
 import json
+import multiprocessing
 import sys
 import time
 import wave
@@ -30,6 +31,9 @@ from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
 
 # The module; as an attribute of the package its name is that of the class in it.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
+
+# gr-satellites logs every frame that it tries.
+gr.logging().set_default_level(gr.log_levels.warn)
 
 # As gr-satellites' description of BY70-1 has it.
 BAUD_RATE = 9600
@@ -135,39 +139,54 @@ def pdus(symbols, ours, quiet_s=0.5):
             for i in range(sink.num_messages())]
 
 
-def sweep(path, levels, seeds, progress=None):
-    """One row a noise level: PDUs over all seeds, by gr-satellites and by our decoder."""
+def compare(path, noise_db, seed, backend="auto"):
+    """PDUs of gr-satellites and of our decoder, from the same symbols."""
+    pbvd_ccsds_viterbi.backend = backend
     samples, rate = read_wav(path)
-    rows = []
+    symbols = demodulate(add_noise(samples, noise_db, seed), rate)
+    return pdus(symbols, ours=False), pdus(symbols, ours=True)
+
+
+def compare_all(path, cases, backend="auto"):
+    """Yields what compare() returns for each (noise_db, seed).
+
+    In a process each: gr-satellites' flowgraphs keep their shared memory until the end.
+    """
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1, maxtasksperchild=1) as pool:
+        for noise_db, seed in cases:
+            yield pool.apply(compare, (path, noise_db, seed, backend))
+
+
+def sweep(path, levels, seeds, backend="auto"):
+    """Yields a row a noise level, with the number of PDUs for each seed."""
     for level in levels:
-        row = {"noise_db": level, "gr_satellites": [], "gpufec": []}
-        for seed in range(1 if level is None else seeds):
-            symbols = demodulate(add_noise(samples, level, seed), rate)
-            row["gr_satellites"].append(len(pdus(symbols, ours=False)))
-            row["gpufec"].append(len(pdus(symbols, ours=True)))
-        rows.append(row)
-        if progress:
-            progress(row)
-    return rows
+        cases = [(level, seed) for seed in range(seeds)]
+        found = list(compare_all(path, cases, backend))
+        yield {"noise_db": level,
+               "gr_satellites": [len(theirs) for theirs, _ in found],
+               "gpufec": [len(ours) for _, ours in found]}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("recording")
-    parser.add_argument("--noise", default="-10:1:0", metavar="A:STEP:B",
+    parser.add_argument("--noise", default="-12:1:0", metavar="A:STEP:B",
                         help="power of the noise added, in dB over the recording's")
     parser.add_argument("--seeds", type=int, default=5, help="runs a level")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
     parser.add_argument("--json", help="write the results to this file")
     arguments = parser.parse_args()
     first, step, last = (float(x) for x in arguments.noise.split(":"))
-    levels = [None] + list(numpy.arange(first, last + step / 2, step))
-    pbvd_ccsds_viterbi.backend = arguments.backend
+    levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
 
     print("noise dB  gr-satellites  gpufec   (PDUs, sum over the seeds)")
-    rows = sweep(arguments.recording, levels, arguments.seeds, lambda row: print(
-        f"{'none' if row['noise_db'] is None else format(row['noise_db'], '.1f'):>8}"
-        f"{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}", flush=True))
+    rows = []
+    for row in sweep(arguments.recording, levels, arguments.seeds, arguments.backend):
+        rows.append(row)
+        level = "none" if row["noise_db"] is None else f"{row['noise_db']:.1f}"
+        print(f"{level:>8}{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}",
+              flush=True)
     if arguments.json:
         import benchmark_environment
         with open(arguments.json, "w") as file:

@@ -8,7 +8,7 @@
 /* The CPU backend beside gr-fec's cc_decoder, in turns within one run: K=7, rate 1/2, the
  * same noisy terminated frames of 8192 bits, one thread that decodes.
  *
- * Usage: viterbi_vs_gr_fec [ROUNDS] [JSON_FILE] */
+ * Usage: viterbi_vs_gr_fec [ROUNDS] [--json] */
 
 #include "channel/awgn.h"
 #include "json.h"
@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <stdexcept>
@@ -181,7 +180,16 @@ json report(const measured& m, const measured& reference)
 
 int main(int argc, char** argv)
 try {
-    const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 9;
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    int rounds = 9;
+    bool as_json = false;
+    for (const auto& a : arguments) {
+        if (a == "--json") {
+            as_json = true;
+        } else {
+            rounds = std::max(1, std::stoi(a));
+        }
+    }
     auto w = make_workload();
     gr_fec_side gr_fec;
     viterbi_decoder terminated(our_options(termination::terminated));
@@ -213,21 +221,23 @@ try {
     auto results = json::array();
     for (const auto* m : { &theirs, &ours, &stream }) {
         results.add(report(*m, theirs));
-        std::cout << m->name << ": " << median(m->rates) / 1e6 << " Mb/s, "
-                  << median(m->rates) / median(theirs.rates) << " x gr-fec ("
-                  << median(m->cpu_rates) / median(theirs.cpu_rates)
-                  << " x by processor time)\n";
+        if (!as_json) {
+            std::cout << m->name << ": " << median(m->rates) / 1e6 << " Mb/s, "
+                      << median(m->rates) / median(theirs.rates) << " x gr-fec ("
+                      << median(m->cpu_rates) / median(theirs.cpu_rates)
+                      << " x by processor time)\n";
+        }
     }
-    if (argc > 2) {
-        std::ofstream(argv[2])
-            << json::object({ { "what", "K=7 rate 1/2, terminated frames of 8192 bits" },
-                              { "rounds", rounds },
-                              { "device", streaming.active_device() },
-                              { "decode_length", streaming.decode_length() },
-                              { "overlap", streaming.overlap() },
-                              { "results", results } })
-                   .to_string()
-            << "\n";
+    if (as_json) {
+        std::cout << json::object(
+                         { { "what", "K=7 rate 1/2, terminated frames of 8192 bits" },
+                           { "rounds", rounds },
+                           { "device", streaming.active_device() },
+                           { "decode_length", streaming.decode_length() },
+                           { "overlap", streaming.overlap() },
+                           { "results", results } })
+                         .to_string()
+                  << "\n";
     }
     return 0;
 } catch (const std::exception& error) {

@@ -62,8 +62,7 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
 
 bool conv_encoder_impl::start()
 {
-    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
-    // goes on. Else another one begins.
+    // lock() and unlock() keep the detail: the same stream goes on. Else another begins.
     if (d_detail.lock() != detail()) {
         d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
         d_bits.clear();

@@ -11,6 +11,7 @@
 #include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <gnuradio/io_signature.h>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -22,6 +23,9 @@ namespace {
 
 // How long work() may sleep: tb.stop() waits for it.
 constexpr std::chrono::milliseconds longest_sleep{ 100 };
+
+// Of input, between the block upstream and a GPU.
+constexpr std::size_t wide_buffer_bytes = 1u << 20;
 
 void check_soft_scale(float scale)
 {
@@ -146,10 +150,24 @@ void gpu_viterbi_pbvd_impl::set_exact_rate()
     set_relative_rate(output / common, input / common);
 }
 
+// Called before the buffers are made. A GPU decodes faster than threads hand small ones
+// to each other: the scheduler gives the block upstream a ring of twice the items that
+// one output multiple takes. Downstream finds at least as much in its ring as usual.
+bool gpu_viterbi_pbvd_impl::check_topology(int, int)
+{
+    const bool as_the_user_says = output_multiple_set() || max_output_buffer(0) > 0;
+    if (active_backend() == "cuda" && !as_the_user_says) {
+        const auto multiple = int(wide_buffer_bytes / 2 / d_item_size *
+                                  relative_rate_i() / relative_rate_d());
+        set_output_multiple(std::max(1, multiple));
+        set_min_output_buffer(4 * output_multiple());
+    }
+    return true;
+}
+
 bool gpu_viterbi_pbvd_impl::start()
 {
-    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
-    // goes on. Else another one begins.
+    // lock() and unlock() keep the detail: the same stream goes on. Else another begins.
     const bool goes_on = d_detail.lock() == detail() && !d_finished && d_failure.empty();
     if (!goes_on) {
         d_decoder.reset();
@@ -215,7 +233,8 @@ int gpu_viterbi_pbvd_impl::general_work(int noutput_items,
         if (!d_failure.empty()) {
             throw device_error(d_failure);
         }
-        return decode(noutput_items,
+        // There is room for a multiple, though a small max_noutput_items makes it 0 here.
+        return decode(std::max(noutput_items, output_multiple()),
                       static_cast<const std::byte*>(input_items[0]),
                       static_cast<std::uint8_t*>(output_items[0]));
     } catch (const device_error& error) {

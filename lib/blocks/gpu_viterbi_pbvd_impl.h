@@ -27,6 +27,7 @@ public:
                           bool packed_output,
                           const std::string& length_tag_key);
 
+    bool check_topology(int ninputs, int noutputs) override;
     bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,

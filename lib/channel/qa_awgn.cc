@@ -204,7 +204,7 @@ TEST(awgn_channel, without_noise)
     EXPECT_EQ(values, (std::vector<std::int8_t>{ 32, -32, -32 }));
     std::vector<std::uint8_t> packed(2);
     channel.packed4(0, bits.data(), 3, packed.data());
-    EXPECT_EQ(packed, (std::vector<std::uint8_t>{ 0x3d, 0xd0 }));
+    EXPECT_EQ(packed, (std::vector<std::uint8_t>{ 0x4c, 0xc0 }));
     std::vector<float> floats(3);
     channel.float32(0, bits.data(), 3, floats.data());
     EXPECT_EQ(floats, (std::vector<float>{ 1, -1, -1 }));

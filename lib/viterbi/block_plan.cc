@@ -24,13 +24,14 @@ unsigned round_up(unsigned x, unsigned unit) { return (x + unit - 1) / unit * un
 unsigned default_overlap(const conv_code& code)
 {
     const double memory = code.constraint_length() - 1;
-    return round_up(std::ceil(4 * memory / (1 - std::min(code.rate(), 0.95)) - 1e-9), 4);
+    return round_up(
+        std::ceil(16 * memory / (3 * (1 - std::min(code.rate(), 0.95))) - 1e-9), 4);
 }
 
 unsigned default_decode_length(unsigned overlap)
 {
     unsigned length = 128;
-    while (length < 10 * overlap) {
+    while (length < 10 * overlap && length < 2048) {
         length *= 2;
     }
     return length;

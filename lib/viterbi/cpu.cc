@@ -73,8 +73,12 @@ lane_trellis make_trellis(const conv_code& code)
     for (unsigned r = 0; r < code.outputs(); ++r) {
         t.inverted |= unsigned(code.inverted(r)) << r;
     }
-    t.is_171_133 = t.constraint_length == 7 && t.outputs == 2 &&
-                   code.polynomial(0) == 0171 && code.polynomial(1) == 0133;
+    if (t.constraint_length == 7 && t.outputs == 2) {
+        const unsigned first = code.polynomial(0), second = code.polynomial(1);
+        t.is_171_133 =
+            (first == 0171 && second == 0133) || (first == 0133 && second == 0171);
+        t.swapped = first == 0133;
+    }
     for (unsigned j = 0; j < code.states() / 2; ++j) {
         for (unsigned branch = 0; branch < 4; ++branch) {
             t.word[j][branch] = code.output_word(2 * j + (branch >> 1), branch & 1);
@@ -114,20 +118,17 @@ public:
     void copy(const block_window& w, std::int8_t* row) const
     {
         const auto& plan = d_setup.plan;
-        const auto& map = d_setup.map;
-        const bool circular = plan.ends == termination::tailbiting;
-        const std::int64_t circle = plan.frame_stages;
-        std::int64_t stage = w.start;
-        if (circular) {
-            stage = (stage % circle + circle) % circle;
+        if (plan.ends != termination::tailbiting) {
+            copy(w.start, plan.window, row);
+            return;
         }
-        for (unsigned i = 0; i < plan.window; ++i, ++stage) {
-            if (circular && stage == circle) {
-                stage = 0;
-            }
-            for (unsigned r = 0; r < map.outputs; ++r) {
-                *row++ = stage < 0 ? std::int8_t(0) : value(map(stage, r));
-            }
+        const std::int64_t circle = plan.frame_stages;
+        std::int64_t stage = (w.start % circle + circle) % circle;
+        for (std::int64_t left = plan.window; left > 0; stage = 0) {
+            const auto n = std::min(left, circle - stage);
+            copy(stage, n, row);
+            row += n * d_setup.map.outputs;
+            left -= n;
         }
     }
 
@@ -141,6 +142,54 @@ public:
     }
 
 private:
+    void copy(std::int64_t stage, std::int64_t stages, std::int8_t* row) const
+    {
+        const auto& map = d_setup.map;
+        const auto end = stage + stages;
+        while (stage < end) {
+            if (end - stage >= map.period && whole_period_at(stage)) {
+                row = copy_period(stage, row);
+                stage += map.period;
+                continue;
+            }
+            for (unsigned r = 0; r < map.outputs; ++r) {
+                *row++ = stage < 0 ? std::int8_t(0) : value(map(stage, r));
+            }
+            ++stage;
+        }
+    }
+
+    // Whether a period begins at a stage, and all its values are there as int8.
+    bool whole_period_at(std::int64_t stage) const
+    {
+        const auto& map = d_setup.map;
+        if (d_setup.packed4 || stage < 0 || stage % map.period != 0) {
+            return false;
+        }
+        const auto first = value_at(stage);
+        return first >= 0 && std::uint64_t(first) + map.values_per_period <= d_count;
+    }
+
+    std::int8_t* copy_period(std::int64_t stage, std::int8_t* row) const
+    {
+        const auto& map = d_setup.map;
+        const auto* const from =
+            reinterpret_cast<const std::int8_t*>(d_base) + value_at(stage);
+        const unsigned n = map.period * map.outputs;
+        for (unsigned i = 0; i < n; ++i) {
+            const int position = map.position[i];
+            *row++ = position < 0 ? std::int8_t(0) : from[position];
+        }
+        return row;
+    }
+
+    // Where in the input the values of the period that begins at a stage lie.
+    std::int64_t value_at(std::int64_t stage) const
+    {
+        const auto& map = d_setup.map;
+        return stage / map.period * map.values_per_period - std::int64_t(d_first);
+    }
+
     std::int8_t value(std::int64_t index) const
     {
         index -= std::int64_t(d_first);
@@ -271,10 +320,9 @@ make_cpu_viterbi(const viterbi_setup& setup,
 
 std::size_t cpu_viterbi_batch(const viterbi_setup& setup, unsigned threads)
 {
-    const std::size_t groups = 4 * std::max(1u, threads);
-    const std::size_t blocks = groups * max_lanes;
-    const auto whole = setup.plan.blocks_per_frame;
-    return (blocks + whole - 1) / whole * whole;
+    const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;
+    const std::size_t whole = setup.plan.blocks_per_frame;
+    return std::max(whole, blocks / whole * whole);
 }
 
 } // namespace gpufec

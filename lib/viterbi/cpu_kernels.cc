@@ -145,6 +145,7 @@ public:
     decoder_of(const lane_trellis& trellis, const Words& words, void* scratch)
         : d_outputs(R ? R : trellis.outputs),
           d_inverted(trellis.inverted),
+          d_swapped(trellis.is_171_133 && trellis.swapped),
           d_words(words),
           d_survivors(static_cast<vec*>(scratch))
     {
@@ -177,8 +178,9 @@ private:
     {
         vec zero[R ? R : 6], one[R ? R : 6];
         for (unsigned r = 0; r < d_outputs; ++r) {
+            const unsigned sent = r ^ d_swapped;
             bytes narrow;
-            std::memcpy(&narrow, soft + r * lanes, sizeof(narrow));
+            std::memcpy(&narrow, soft + sent * lanes, sizeof(narrow));
             svec s = __builtin_convertvector(narrow, svec);
             const svec lowest = svec{} - std::int16_t(127);
             s = s < lowest ? lowest : s;
@@ -417,6 +419,7 @@ private:
 
     const unsigned d_outputs;
     const unsigned d_inverted;
+    const unsigned d_swapped; // 1: the two outputs change places
     const Words d_words;
     vec* const d_survivors;
     unsigned d_branch; // B

@@ -17,6 +17,9 @@
 namespace gr {
 namespace gpufec {
 
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "words of bits are written as bytes");
+
 constexpr unsigned max_lanes = 32;
 
 //! What a lane-parallel decoder knows of a code.
@@ -25,7 +28,8 @@ struct lane_trellis {
     unsigned outputs;
     unsigned history;  //!< decisions kept in the low bits of a path metric: 4 or 2
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
-    bool is_171_133;   //!< the code of the standards, which has a kernel of its own
+    bool is_171_133;   //!< in either order: the standards' code has a kernel of its own
+    bool swapped;      //!< of these two, 133 is sent first
     //! Output words of the branches of butterfly j (states 2j, 2j+1 to j, j+N/2):
     //! 2j with bit 0, 2j with bit 1, 2j+1 with bit 0, 2j+1 with bit 1.
     std::uint8_t word[128][4];

@@ -7,9 +7,12 @@
 
 /* The CUDA backend: a stream and device memory for each slot, and the launch plan. */
 
+#include "cpu_kernels.h"
 #include "cuda/runtime.h"
 #include "cuda_pbvd.cuh"
+#include "cuda_registers.cuh"
 #include "job.h"
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -27,57 +30,97 @@ std::size_t round_up(std::size_t x, std::size_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-// The paper's decoder: prepare, forward, traceback.
-class pbvd
+// Device memory of a slot.
+struct device_buffers {
+    const std::byte* input;
+    std::uint32_t* soft;
+    std::uint32_t* survivors;
+    std::byte* output;
+};
+
+// Called before the first kernel of a batch and after each.
+using marker = std::function<void()>;
+
+// The kernels that decode a code.
+class kernels
 {
 public:
-    pbvd(const viterbi_setup& setup)
-        : d_history(metric_history(setup.code.constraint_length(), setup.code.outputs())),
-          d_layout(make_pbvd_layout(setup.code, d_history)),
-          d_forward(forward_kernel(
-              d_history, setup.code.outputs(), d_layout.states, d_layout.even_chunk))
+    virtual ~kernels() = default;
+    virtual output_order order() const = 0;
+    //! Words of survivors of a pair of blocks.
+    virtual std::size_t survivor_words(const block_plan& plan) const = 0;
+    virtual void launch(const batch_geometry& g,
+                        const device_buffers& memory,
+                        cudaStream_t stream,
+                        const marker& mark) const = 0;
+
+protected:
+    static void launch_prepare(const batch_geometry& g,
+                               const device_buffers& memory,
+                               cudaStream_t stream)
     {
-        const auto shared = pbvd_shared_bytes(d_layout);
-        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(d_forward),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   int(shared)),
-              "shared memory of the forward kernel");
+        const dim3 tiles(g.pairs / 32,
+                         (g.plan.window + prepare_stages - 1) / prepare_stages);
+        prepare<<<tiles, prepare_threads, 0, stream>>>(g, memory.input, memory.soft);
     }
 
-    std::size_t survivor_words(const block_plan& plan) const // of a pair of blocks
+    template <class Kernel>
+    static void allow_shared(Kernel kernel, std::size_t bytes)
+    {
+        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   int(bytes)),
+              "shared memory of a kernel");
+    }
+
+    static output_order as_sent(const conv_code& code)
+    {
+        output_order o{};
+        for (unsigned r = 0; r < code.outputs(); ++r) {
+            o.source[r] = r;
+            o.inverted = o.inverted << 1 | code.inverted(r);
+        }
+        return o;
+    }
+};
+
+// The paper's decoder: prepare, forward, traceback.
+class pbvd : public kernels
+{
+public:
+    explicit pbvd(const conv_code& code)
+        : d_history(metric_history(code.constraint_length(), code.outputs())),
+          d_layout(make_pbvd_layout(code, d_history)),
+          d_forward(forward_kernel(
+              d_history, code.outputs(), d_layout.states, d_layout.even_chunk)),
+          d_order(as_sent(code))
+    {
+        allow_shared(d_forward, pbvd_shared_bytes(d_layout));
+    }
+
+    output_order order() const override { return d_order; }
+
+    std::size_t survivor_words(const block_plan& plan) const override
     {
         return round_up(plan.window, d_history) / d_history * d_layout.words;
     }
 
-    //! The kernels of a batch; \p mark is called before the first and after each.
-    template <class Mark>
     void launch(const batch_geometry& g,
-                const std::byte* input,
-                std::uint32_t* soft,
-                std::uint32_t* survivors,
-                std::byte* output,
+                const device_buffers& memory,
                 cudaStream_t stream,
-                Mark&& mark) const
+                const marker& mark) const override
     {
-        const dim3 tiles(g.pairs / 32,
-                         (g.plan.window + prepare_stages - 1) / prepare_stages);
         mark();
-        prepare<<<tiles, prepare_threads, 0, stream>>>(g, input, soft);
+        launch_prepare(g, memory, stream);
         mark();
         d_forward<<<g.pairs / 32,
                     dim3(32, d_layout.warps),
                     pbvd_shared_bytes(d_layout),
-                    stream>>>(g, d_layout, soft, survivors);
+                    stream>>>(g, d_layout, memory.soft, memory.survivors);
         mark();
-        constexpr unsigned threads = 256;
-        const auto grid = (g.job.blocks + threads - 1) / threads;
-        if (d_history == 4) {
-            pbvd_traceback<4>
-                <<<grid, threads, 0, stream>>>(g, d_layout, survivors, output);
-        } else {
-            pbvd_traceback<2>
-                <<<grid, threads, 0, stream>>>(g, d_layout, survivors, output);
-        }
+        const auto traceback = d_history == 4 ? pbvd_traceback<4> : pbvd_traceback<2>;
+        traceback<<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
+            g, d_layout, memory.survivors, memory.output);
         mark();
     }
 
@@ -128,7 +171,191 @@ private:
     const unsigned d_history;
     const pbvd_layout d_layout;
     const forward d_forward;
+    const output_order d_order;
 };
+
+// Path metrics in registers: many blocks with a thread a pair (2^Wide of them), few with
+// 2^Narrow threads a pair and everything in one kernel.
+template <class Code, unsigned Wide, unsigned Narrow>
+class registers : public kernels
+{
+public:
+    enum class use { automatic, wide, narrow };
+
+    registers(const viterbi_setup& setup, const output_order& order, use which)
+        : d_order(order), d_use(which)
+    {
+        int device = 0, most = 0;
+        check(cudaGetDevice(&device), "device");
+        check(cudaDeviceGetAttribute(
+                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "device attribute");
+        for (d_threads = register_threads; d_threads >= 32; d_threads /= 2) {
+            d_shared = fused_shared_bytes<Code, Narrow>(setup.plan, d_threads);
+            if (d_shared <= std::size_t(most)) {
+                break;
+            }
+        }
+        d_narrow_fits = d_threads >= 32;
+        if (d_narrow_fits) {
+            allow_shared(fused<prepared, false>(), d_shared);
+            allow_shared(fused<prepared, true>(), d_shared);
+            if constexpr (Code::outputs == 2) {
+                allow_shared(fused<direct_input, false>(), d_shared);
+            }
+        }
+    }
+
+    //! The order of a code's outputs, if it is this one.
+    static bool match(const conv_code& code, output_order& order)
+    {
+        if (code.constraint_length() != Code::constraint_length ||
+            code.outputs() != Code::outputs) {
+            return false;
+        }
+        order = {};
+        for (unsigned r = 0; r < Code::outputs; ++r) {
+            unsigned sent = 0;
+            while (sent < Code::outputs && code.polynomial(sent) != Code::polynomial(r)) {
+                ++sent;
+            }
+            if (sent == Code::outputs) {
+                return false;
+            }
+            order.source[r] = sent;
+            order.inverted = order.inverted << 1 | code.inverted(sent);
+        }
+        return true;
+    }
+
+    output_order order() const override { return d_order; }
+
+    std::size_t survivor_words(const block_plan& plan) const override
+    {
+        return round_up(plan.window, wide::turn) / 4 * (Code::states / 4);
+    }
+
+    void launch(const batch_geometry& g,
+                const device_buffers& memory,
+                cudaStream_t stream,
+                const marker& mark) const override
+    {
+        const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
+        mark();
+        if constexpr (Code::outputs == 2) {
+            if (reads_directly(g)) {
+                mark();
+                launch<direct_input, false>(g, memory.input, memory, stream, mark);
+                return;
+            }
+        }
+        launch_prepare(g, memory, stream);
+        mark();
+        if (frames) {
+            launch<prepared, true>(g, memory.soft, memory, stream, mark);
+        } else {
+            launch<prepared, false>(g, memory.soft, memory, stream, mark);
+        }
+    }
+
+private:
+    using prepared = prepared_input<Code::outputs>;
+    using wide = register_trellis<Code, Wide>;
+    using narrow = register_trellis<Code, Narrow>;
+
+    // More blocks than these fill the device with a thread a pair.
+    static constexpr unsigned narrow_blocks = 32768;
+
+    template <class Input, bool Frames>
+    static auto fused()
+    {
+        return fused_registers<Code, Narrow, Input, Frames>;
+    }
+
+    // Rows of 8-byte words for direct_input, whichever trellis reads them.
+    static bool reads_directly(const batch_geometry& g)
+    {
+        if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
+            return false;
+        }
+        const auto aligned = [&](unsigned turn) {
+            const std::int64_t before = round_up(g.plan.window, turn) - g.plan.window;
+            const std::int64_t first = g.plan.at(g.job.first_block).start - before;
+            return (first * 2 - std::int64_t(g.job.first_value)) % 8 == 0;
+        };
+        return aligned(wide::turn) && aligned(narrow::turn);
+    }
+
+    template <class Input, bool Frames>
+    void launch(const batch_geometry& g,
+                const void* input,
+                const device_buffers& memory,
+                cudaStream_t stream,
+                const marker& mark) const
+    {
+        const bool few = d_use == use::narrow ||
+                         (d_use == use::automatic && g.job.blocks <= narrow_blocks);
+        if (few && d_narrow_fits) {
+            const auto pairs = (g.job.blocks + 1) / 2;
+            const auto grid = ((pairs << Narrow) + d_threads - 1) / d_threads;
+            fused<Input, Frames>()<<<grid, d_threads, d_shared, stream>>>(
+                g, input, memory.output);
+            mark();
+            mark();
+            return;
+        }
+        const auto grid = ((g.pairs << Wide) + register_threads - 1) / register_threads;
+        forward_registers<Code, Wide, Input, Frames>
+            <<<grid, register_threads, 0, stream>>>(g, input, memory.survivors);
+        mark();
+        traceback_registers<Code, Wide><<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
+            g, memory.survivors, memory.output);
+        mark();
+    }
+
+    const output_order d_order;
+    const use d_use;
+    unsigned d_threads;
+    std::size_t d_shared = 0;
+    bool d_narrow_fits;
+};
+
+template <class Code, unsigned Wide, unsigned Narrow>
+std::unique_ptr<kernels> make_registers(const viterbi_setup& setup,
+                                        const std::string& name)
+{
+    using type = registers<Code, Wide, Narrow>;
+    output_order order;
+    if (!type::match(setup.code, order)) {
+        return nullptr;
+    }
+    const auto which = name == "registers" ? type::use::wide
+                       : name == "fused"   ? type::use::narrow
+                                           : type::use::automatic;
+    return std::make_unique<type>(setup, order, which);
+}
+
+std::unique_ptr<kernels> make_kernels(const viterbi_setup& setup, const std::string& name)
+{
+    if (name != "pbvd") {
+        if (auto k = make_registers<static_code<7, 0171, 0133>, 0, 3>(setup, name)) {
+            return k;
+        }
+        if (auto k =
+                make_registers<static_code<7, 0133, 0171, 0165>, 0, 3>(setup, name)) {
+            return k;
+        }
+        if (auto k = make_registers<static_code<9, 0753, 0561>, 2, 5>(setup, name)) {
+            return k;
+        }
+        if (name != "auto") {
+            throw std::runtime_error("cuda_kernel is \"" + name +
+                                     "\": not made for the code " +
+                                     setup.code.to_string() + ", \"auto\" is");
+        }
+    }
+    return std::make_unique<pbvd>(setup.code);
+}
 
 class cuda_viterbi : public viterbi_batch_decoder
 {
@@ -136,10 +363,11 @@ public:
     cuda_viterbi(const viterbi_setup& setup,
                  std::size_t blocks,
                  unsigned slots,
-                 int device)
+                 int device,
+                 const std::string& kernel)
         : d_setup(setup),
           d_device((select(device), device)),
-          d_kernels(setup),
+          d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
         cudaDeviceProp properties;
@@ -147,7 +375,7 @@ public:
         d_name = properties.name;
         const auto pairs = padded_pairs(blocks);
         const auto soft = pairs * setup.plan.window * soft_words(setup.map.outputs);
-        const auto survivors = pairs * d_kernels.survivor_words(setup.plan);
+        const auto survivors = pairs * d_kernels->survivor_words(setup.plan);
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(
                 d_limits.input_bytes, soft, survivors, d_limits.output_bytes);
@@ -221,11 +449,13 @@ public:
     }
 
     //! Bytes of device memory that a slot of \p blocks takes.
-    static std::size_t device_bytes(const viterbi_setup& setup, std::size_t blocks)
+    static std::size_t device_bytes(const viterbi_setup& setup,
+                                    std::size_t blocks,
+                                    const std::string& kernel)
     {
         const auto limits = setup.limits(blocks);
         const auto words = setup.plan.window * soft_words(setup.map.outputs) +
-                           pbvd(setup).survivor_words(setup.plan);
+                           make_kernels(setup, kernel)->survivor_words(setup.plan);
         return limits.input_bytes + limits.output_bytes +
                padded_pairs(blocks) * words * sizeof(std::uint32_t);
     }
@@ -250,9 +480,10 @@ private:
     };
 
     // Copies and kernels of a batch; \p mark is called before the first and after each.
-    template <class Mark>
-    void
-    enqueue(slot_memory& s, const viterbi_job& job, const buffers& memory, Mark&& mark)
+    void enqueue(slot_memory& s,
+                 const viterbi_job& job,
+                 const buffers& memory,
+                 const marker& mark)
     {
         const auto stream = s.queue.get();
         mark();
@@ -262,13 +493,10 @@ private:
                               cudaMemcpyHostToDevice,
                               stream),
               "copy to the device");
-        d_kernels.launch(geometry(job),
-                         s.input.get(),
-                         s.soft.get(),
-                         s.survivors.get(),
-                         s.output.get(),
-                         stream,
-                         mark);
+        const device_buffers on_device{
+            s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
+        };
+        d_kernels->launch(geometry(job), on_device, stream, mark);
         check(cudaGetLastError(), "kernel launch");
         check(cudaMemcpyAsync(memory.output,
                               s.output.get(),
@@ -289,6 +517,7 @@ private:
         return { d_setup.plan,
                  d_setup.map,
                  job,
+                 d_kernels->order(),
                  d_setup.packed4,
                  std::uint32_t(d_setup.frame_input_bytes()),
                  std::uint32_t(d_setup.frame_output_bytes()),
@@ -315,7 +544,7 @@ private:
 
     const viterbi_setup d_setup;
     const int d_device;
-    const pbvd d_kernels;
+    const std::unique_ptr<kernels> d_kernels;
     const batch_limits d_limits;
     std::string d_name;
     std::vector<slot_memory> d_slots;
@@ -323,7 +552,8 @@ private:
 };
 
 // As many blocks as page-locked memory and a quarter of the device's free memory hold.
-std::size_t choose_batch(const viterbi_setup& setup, unsigned slots)
+std::size_t
+choose_batch(const viterbi_setup& setup, unsigned slots, const std::string& kernel)
 {
     const std::size_t unit = setup.plan.blocks_per_frame;
     const auto host = setup.limits(unit);
@@ -332,7 +562,7 @@ std::size_t choose_batch(const viterbi_setup& setup, unsigned slots)
     const auto by_host =
         page_locked_bytes / slots / (host.input_bytes + host.output_bytes);
     const auto by_device =
-        free / 4 / slots / cuda_viterbi::device_bytes(setup, 64 * unit) * 64;
+        free / 4 / slots / cuda_viterbi::device_bytes(setup, 64 * unit, kernel) * 64;
     const auto pieces = std::max<std::size_t>(1, std::min(by_host, by_device));
     // Whole thread blocks of 32 pairs, where it is more than a few.
     return pieces * unit > 1024 ? pieces * unit / (64 * unit) * (64 * unit)
@@ -345,20 +575,21 @@ std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& se
                                                          std::size_t blocks,
                                                          unsigned slots,
                                                          int device,
-                                                         const std::string&)
+                                                         const std::string& kernel)
 {
     select(device);
     const std::size_t unit = setup.plan.blocks_per_frame;
     if (blocks == 0) {
-        blocks = choose_batch(setup, slots);
+        blocks = choose_batch(setup, slots, kernel);
     }
     for (;;) {
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
-        const auto needed = slots * cuda_viterbi::device_bytes(setup, blocks);
+        const auto needed = slots * cuda_viterbi::device_bytes(setup, blocks, kernel);
         if (needed <= free) {
             try {
-                return std::make_unique<cuda_viterbi>(setup, blocks, slots, device);
+                return std::make_unique<cuda_viterbi>(
+                    setup, blocks, slots, device, kernel);
             } catch (const device_error&) {
                 cudaGetLastError();
                 if (blocks == unit) {
@@ -379,10 +610,10 @@ cuda_viterbi_times measure_cuda_viterbi(const viterbi_setup& setup,
                                         const viterbi_job& job,
                                         const viterbi_batch_decoder::buffers& memory,
                                         int device,
-                                        const std::string&,
+                                        const std::string& kernel,
                                         unsigned rounds)
 {
-    cuda_viterbi decoder(setup, job.blocks, 1, device);
+    cuda_viterbi decoder(setup, job.blocks, 1, device, kernel);
     std::vector<cuda_viterbi_times> times;
     for (unsigned i = 0; i < rounds; ++i) {
         times.push_back(decoder.measure(job, memory));

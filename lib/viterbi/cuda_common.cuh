@@ -19,11 +19,19 @@ namespace gr {
 namespace gpufec {
 namespace cuda {
 
+//! How a code's outputs are sent, from a kernel's point of view.
+struct output_order {
+    std::uint8_t
+        source[conv_code::max_outputs]; //!< what is sent as the kernel's output r
+    std::uint8_t inverted; //!< the kernel's outputs that are inverted, the first highest
+};
+
 //! The parallel blocks of a batch and where their input lies; passed to kernels by value.
 struct batch_geometry {
     block_plan plan;
     value_map map;
     viterbi_job job;
+    output_order order;
     bool packed4;
     std::uint32_t frame_input_bytes;
     std::uint32_t frame_output_bytes;
@@ -56,6 +64,11 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
     return __vminu2(a, b);
 }
 
+__device__ inline std::uint32_t max2(std::uint32_t a, std::uint32_t b)
+{
+    return __vmaxu2(a, b);
+}
+
 //! min(a + b, c)
 __device__ inline std::uint32_t
 add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
@@ -67,14 +80,29 @@ add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
+//! Bytes of a and b as PTX's prmt numbers them; a byte number with 8 added is its sign.
+template <unsigned Selector>
+__device__ inline std::uint32_t permute(std::uint32_t a, std::uint32_t b)
+{
+    std::uint32_t d;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "n"(Selector));
+    return d;
+}
+
 /*
  * Prepared soft values: at stage s of the window, word i of a pair of blocks holds the
- * values of outputs 2i and 2i+1, each of the first block and then of the second, biased
- * by 128: soft[(s · words + i) · pairs + pair].
+ * values of outputs 2i and 2i+1, each of the first block and then of the second, in the
+ * order of the kernel, none inverted: soft[(s · words + i) · pairs + pair].
  */
 __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 {
     return (outputs + 1) / 2;
+}
+
+//! Both blocks' value of output r, from its word: two signed values of 16 bits.
+__device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
+{
+    return r % 2 ? permute<0xb3a2>(word, 0) : permute<0x9180>(word, 0);
 }
 
 constexpr unsigned prepare_threads = 256;
@@ -130,7 +158,7 @@ __global__ void __launch_bounds__(prepare_threads)
         std::uint8_t* const to = tile[row] + lane * R;
         if (block >= g.job.blocks) {
             for (unsigned r = 0; r < R; ++r) {
-                to[r] = 128;
+                to[r] = 0;
             }
             continue;
         }
@@ -160,8 +188,9 @@ __global__ void __launch_bounds__(prepare_threads)
         const auto* const sent = position + (stage - periods * period) * R;
         origin += periods * g.map.values_per_period;
         for (unsigned r = 0; r < R; ++r) {
-            to[r] = 128 +
-                    (sent[r] < 0 ? 0 : soft_at(base, origin + sent[r], count, g.packed4));
+            const int at = sent[g.order.source[r]];
+            const int value = at < 0 ? 0 : soft_at(base, origin + at, count, g.packed4);
+            to[r] = g.order.inverted >> (R - 1 - r) & 1u ? -value : value;
         }
     }
     __syncthreads();
@@ -173,7 +202,7 @@ __global__ void __launch_bounds__(prepare_threads)
         const auto* b = tile[2 * lane + 1] + stage * R;
         std::uint32_t word = a[r] | std::uint32_t(b[r]) << 8;
         word |= r + 1 < R ? std::uint32_t(a[r + 1]) << 16 | std::uint32_t(b[r + 1]) << 24
-                          : 0x80800000u;
+                          : 0u;
         soft[(std::size_t(first_stage) * words + i) * g.pairs + blockIdx.x * 32 + lane] =
             word;
     }

@@ -18,91 +18,12 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 
-#include "cpu_kernels.h"
 #include "cuda_common.cuh"
-#include <algorithm>
-#include <array>
-#include <map>
-#include <vector>
+#include "pbvd_layout.h"
 
 namespace gr {
 namespace gpufec {
 namespace cuda {
-
-//! Butterflies of one group, as many as one warp takes at a time.
-struct pbvd_chunk {
-    std::uint8_t word[4]; //!< α, β, γ, θ: outputs of 2j→j, 2j→j+N/2, 2j+1→j, 2j+1→j+N/2
-    std::uint16_t first; //!< in the list of butterflies
-    std::uint16_t count; //!< fills whole words of survivors
-};
-
-struct pbvd_layout {
-    static constexpr unsigned max_chunks = 64;
-    static constexpr unsigned max_listed = 512;
-
-    std::uint32_t states;
-    std::uint32_t memory; //!< K−1
-    std::uint32_t warps;
-    std::uint32_t
-        even_chunk; //!< butterflies a warp, if each warp has one full chunk; or 0
-    std::uint32_t chunks;
-    std::uint32_t words;  //!< of survivors, a strip and pair
-    std::uint32_t spread; //!< S: the most that two settled metrics differ by
-    pbvd_chunk chunk[max_chunks];
-    std::uint8_t butterfly[max_listed];
-    std::uint16_t position[256]; //!< of a state's decisions among the survivors
-};
-
-//! The paper's classification of states, and how it maps to warps.
-inline pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
-{
-    constexpr unsigned most_a_chunk = 16, most_warps = 8;
-    const unsigned per_word = 16 / history / 2; // butterflies a word of survivors
-    unsigned inverted = 0;
-    for (unsigned r = 0; r < code.outputs(); ++r) {
-        inverted = inverted << 1 | unsigned(code.inverted(r));
-    }
-    std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
-    for (unsigned j = 0; j < code.states() / 2; ++j) {
-        groups[{ code.output_word(2 * j, 0) ^ inverted,
-                 code.output_word(2 * j, 1) ^ inverted,
-                 code.output_word(2 * j + 1, 0) ^ inverted,
-                 code.output_word(2 * j + 1, 1) ^ inverted }]
-            .push_back(j);
-    }
-    pbvd_layout l{};
-    l.states = code.states();
-    l.memory = code.constraint_length() - 1;
-    l.spread = l.memory * 127 * code.outputs();
-    unsigned listed = 0;
-    for (const auto& [words, members] : groups) {
-        for (std::size_t m = 0; m < members.size(); m += most_a_chunk) {
-            auto& chunk = l.chunk[l.chunks++];
-            std::copy(words.begin(), words.end(), chunk.word);
-            chunk.first = listed;
-            const auto end = std::min<std::size_t>(members.size(), m + most_a_chunk);
-            for (auto i = m; i < end; ++i) {
-                l.butterfly[listed] = members[i];
-                l.position[members[i]] = 2 * listed;
-                l.position[members[i] + l.states / 2] = 2 * listed + 1;
-                ++listed;
-            }
-            // The last one again fills the word; it computes the same twice.
-            for (; listed % per_word != 0; ++listed) {
-                l.butterfly[listed] = members[end - 1];
-            }
-            chunk.count = listed - chunk.first;
-        }
-    }
-    l.words = listed / per_word;
-    l.warps = std::min(l.chunks, most_warps);
-    const bool even = l.warps == l.chunks &&
-                      std::all_of(l.chunk, l.chunk + l.chunks, [&](const auto& c) {
-                          return c.count == l.chunk[0].count;
-                      });
-    l.even_chunk = even ? l.chunk[0].count : 0;
-    return l;
-}
 
 //! Shared memory of the forward kernel.
 inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
@@ -145,11 +66,10 @@ struct stage_costs {
         base = 0;
 #pragma unroll
         for (unsigned r = 0; r < R; ++r) {
-            const auto biased = __byte_perm(words[r / 2], 0, r % 2 ? 0x4342 : 0x4140)
-                                << H;
-            const auto zero = both(128u << H);
-            base = add2(base, __vsub2(zero, min2(biased, zero)));
-            value[r] = __vsub2(biased, zero);
+            const auto v = prepared_value(words[r / 2], r);
+            base += __vmaxs2(__vsub2(0, v), 0) << H;
+            // Each half by itself: nothing of the lower one in the upper one.
+            value[r] = (v << H) & ~(((1u << H) - 1) << 16);
         }
     }
 

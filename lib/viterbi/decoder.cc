@@ -49,6 +49,30 @@ void check_latency(double ms)
     check(std::isfinite(ms) && ms >= 0, "max_latency_ms", ms, "finite values from 0");
 }
 
+// Bits from number `first` on, most significant first, one a byte.
+void unpack(const std::byte* from, std::size_t first, std::size_t n, std::uint8_t* out)
+{
+    std::size_t i = 0;
+    const auto one = [&] {
+        out[i] = std::uint8_t(from[(first + i) / 8] >> (7 - (first + i) % 8)) & 1u;
+        ++i;
+    };
+    while (i < n && (first + i) % 8 != 0) {
+        one();
+    }
+    for (; i + 8 <= n; i += 8) {
+        // A copy of the byte for each of its bits, all but that bit masked out, and what
+        // is left made 1.
+        constexpr std::uint64_t each = 0x0101010101010101u;
+        const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
+        const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;
+        std::memcpy(out + i, &bits, 8);
+    }
+    while (i < n) {
+        one();
+    }
+}
+
 const viterbi_options& checked(const viterbi_options& o)
 {
     check(o.slots >= 1 && o.slots <= 16, "slots", o.slots, "1 to 16");
@@ -58,10 +82,11 @@ const viterbi_options& checked(const viterbi_options& o)
           "number of devices",
           o.devices.size(),
           "1 to 16");
-    check(o.cuda_kernel == "auto" || o.cuda_kernel == "pbvd",
+    check(o.cuda_kernel == "auto" || o.cuda_kernel == "pbvd" ||
+              o.cuda_kernel == "registers" || o.cuda_kernel == "fused",
           "cuda_kernel",
           '"' + o.cuda_kernel + '"',
-          "auto and pbvd");
+          "auto, pbvd, registers and fused");
     check_scale(o.soft_scale);
     check_latency(o.max_latency_ms);
     return o;
@@ -159,16 +184,16 @@ public:
 
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits)
     {
-        const std::size_t frame = d_setup.plan.frame_bits;
         return pull(
             bits, false, [&](const std::byte* from, std::size_t first, std::size_t n) {
-                for (std::size_t i = 0; i < n; ++i) {
-                    auto bit = first + i;
-                    if (frame > 0) {
-                        bit =
-                            bit / frame * 8 * d_setup.frame_output_bytes() + bit % frame;
-                    }
-                    out[i] = std::uint8_t(from[bit / 8] >> (7 - bit % 8)) & 1u;
+                const std::size_t frame =
+                    d_setup.plan.streaming() ? first + n : d_setup.plan.frame_bits;
+                for (std::size_t i = 0; i < n;) {
+                    const auto in_frame = (first + i) % frame;
+                    const auto m = std::min(n - i, frame - in_frame);
+                    const auto at = (first + i) / frame * d_setup.frame_output_bytes();
+                    unpack(from + at, in_frame, m, out + i);
+                    i += m;
                 }
             });
     }

@@ -101,6 +101,23 @@ TEST(error_rate, of_a_short_code_meets_the_union_bound)
     EXPECT_NEAR(result.decoded.rate() / bound, 1, 0.1);
 }
 
+// The survivors of the default overlap have merged: as many errors begin in the last
+// stages of a block as maximum likelihood makes there.
+TEST(gate, no_excess_at_the_end_of_a_block)
+{
+    auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
+    options.ebn0_db = 2;
+    options.min_errors = 100'000;
+    const auto result = simulate(options);
+    const auto decoded = test_positions(result.decoded, 0);
+    const auto reference = test_positions(result.reference, 0);
+    EXPECT_GT(decoded.p_value, 1e-3);
+    ASSERT_EQ(decoded.events.size(), reference.events.size());
+    for (std::size_t bin = 0; bin < decoded.events.size(); ++bin) {
+        EXPECT_LT(decoded.events[bin], 1.15 * reference.events[bin]) << bin;
+    }
+}
+
 // The gate's own test: too little overlap shows, in the rate and at the blocks' ends.
 TEST(gate, notices_too_little_overlap)
 {

@@ -21,7 +21,7 @@ namespace gpufec {
 
 namespace {
 
-constexpr std::uint64_t usual_segment = 1u << 18; // bits
+constexpr std::uint64_t usual_segment = 1u << 16; // bits
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
 {

@@ -84,7 +84,7 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits);
 struct simulation_options {
     viterbi_options decoder;
     double ebn0_db = 3;             //!< infinity: no noise
-    double amplitude = 32;          //!< int8 steps; packed4: ten times its steps
+    double amplitude = 32;          //!< int8 steps; that of packed4 in proportion
     std::uint64_t seed = 1;         //!< of data and noise
     std::uint64_t min_errors = 100; //!< stops once reached (by both decoders); 0: never
     std::uint64_t max_bits = 100'000'000;

@@ -32,27 +32,22 @@ except ImportError as error:
 @unittest.skipUnless(os.path.exists(RECORDING), f"there is no {RECORDING}")
 class qa_recording(unittest.TestCase):
 
-    @classmethod
-    def setUpClass(cls):
-        cls.samples, cls.rate = recording_pdus.read_wav(RECORDING)
-
     def test_clean(self):
         # gr-satellites' demodulator differs from run to run, by several frames.
         most = 0
-        for _ in range(3):
-            symbols = recording_pdus.demodulate(self.samples, self.rate)
-            theirs = recording_pdus.pdus(symbols, ours=False)
-            ours = recording_pdus.pdus(symbols, ours=True)
+        for theirs, ours in recording_pdus.compare_all(RECORDING, [(None, 0)] * 3):
             # Reed-Solomon has checked them: the same frames, not just as many.
             self.assertLessEqual(set(theirs), set(ours))
             most = max(most, len(ours))
         self.assertGreaterEqual(most, 14)
 
     def test_with_noise(self):
-        rows = recording_pdus.sweep(RECORDING, [-8.0, -5.0], seeds=2)
-        for row in rows:
-            self.assertGreaterEqual(sum(row["gpufec"]), sum(row["gr_satellites"]), row)
-        self.assertGreater(sum(rows[0]["gpufec"]), 0)
+        theirs, ours = 0, 0
+        for row in recording_pdus.sweep(RECORDING, [-8.0, -6.0], seeds=2):
+            theirs += sum(row["gr_satellites"])
+            ours += sum(row["gpufec"])
+        self.assertGreater(theirs, 0)
+        self.assertGreaterEqual(ours, theirs)
 
 
 if __name__ == "__main__":

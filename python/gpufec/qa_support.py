@@ -121,10 +121,9 @@ def run(source, block, max_noutput_items=0):
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     graph.connect(source, block, sink)
-    if max_noutput_items:
-        graph.run(max_noutput_items)
-    else:
-        graph.run()
+    if max_noutput_items: # that of graph.run() does nothing
+        block.set_max_noutput_items(max_noutput_items)
+    graph.run()
     return np.array(sink.data(), np.uint8), sink.tags()
 
 

@@ -99,18 +99,24 @@ class qa_viterbi_running(unittest.TestCase):
                                          termination=termination, frame_bits=frame_bits)
             np.testing.assert_array_equal(output, expected)
 
-    def test_lock_and_unlock_lose_nothing(self):
+    def test_lock_and_unlock_lose_nothing_of_the_block(self):
+        """What waits in the rings around it is lost by GNU Radio: so let nothing wait."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
-        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5)
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,
+                                          decode_length=128, overlap=48)
         graph = gr.top_block()
         graph.connect(source, decoder, sink)
         graph.start()
+        sent = 0
         for part in range(1, 9):
-            source.allow(len(self.items) * part // 9)
-            time.sleep(0.01)
+            before, sent = sent, len(self.items) * part // 9
+            source.allow(sent)
+            whole_blocks = (sent // 2 - 48) // 128 * 16
+            self.assertTrue(eventually(lambda: decoder.nitems_read(0) == sent - before
+                                       and len(sink.data()) == whole_blocks))
             graph.lock()
-            graph.unlock()
+            graph.unlock() # and nitems_read() counts from 0
         source.end()
         graph.wait()
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
@@ -162,6 +168,26 @@ class qa_viterbi_running(unittest.TestCase):
             graph.wait()
             expected = np.packbits(self.bits) if packed else self.bits
             np.testing.assert_array_equal(sink.data(), expected)
+
+    def test_the_decoder_wakes_the_block(self):
+        """Else results would wait for the scheduler, that looks every 250 ms."""
+        source = gated_source(self.items.view(np.int8))
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", max_latency_ms=5,
+                                          decode_length=128, overlap=48)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        delays = []
+        for stages in range(1000, 11000, 1000):
+            begin = time.monotonic()
+            source.allow(2 * stages)
+            expected = (stages - 48) // 128 * 16
+            self.assertTrue(eventually(lambda: len(sink.data()) == expected))
+            delays.append(time.monotonic() - begin)
+        source.end()
+        graph.wait()
+        self.assertLess(min(delays), 0.2)
 
     def test_a_sink_that_ends_early(self):
         graph = gr.top_block()

@@ -98,6 +98,13 @@ class qa_viterbi_stream(unittest.TestCase):
                 with self.subTest(limit=limit, **extra):
                     output, _ = support.decode(items, limit, **shape, **extra)
                     np.testing.assert_array_equal(output, expected)
+        for multiple in (2, 100, 4096): # as with a GPU, whose buffers are wider
+            for limit in (0, 1, 64):
+                decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=3, **shape)
+                decoder.set_output_multiple(multiple)
+                with self.subTest(multiple=multiple, limit=limit):
+                    output, _ = support.run(support.vector_source(items), decoder, limit)
+                    np.testing.assert_array_equal(output, expected)
         for seed in range(4):
             decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=3, max_latency_ms=0,
                                               **shape)

@@ -24,7 +24,9 @@ namespace gpufec {
  * Input: bytes, one bit each or eight (the first most significant; a frame then takes
  * a whole number of bytes, the bits beyond frame_bits are ignored). Output: one coded
  * bit a byte. In a stream the register starts at zero; each frame starts as its
- * termination says, and puncturing anew.
+ * termination says, and puncturing anew. A last frame that is not complete is not sent.
+ *
+ * Tags go to the first coded bit of their item's first information bit.
  *
  * Map bit 0 to a positive value for gpu_viterbi_pbvd.
  */

@@ -17,8 +17,8 @@ namespace gr {
 namespace gpufec {
 
 /*!
- * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the
- * CPU. \ingroup gpufec
+ * \brief Viterbi decoder for convolutional codes, in parallel blocks, on GPU or CPU.
+ * \ingroup gpufec
  *
  * \details
  * Decodes an endless stream, or frames, of soft values. The stream is cut into parallel
@@ -35,12 +35,13 @@ namespace gpufec {
  * Output: bytes, eight bits each, the first most significant (packed_output), or one bit
  * a byte. Each frame is padded to a byte, and so is the end of a stream. Everything that
  * arrived is decoded before the block is done; a last stage that lacks values is decoded
- * with erasures in their place.
+ * with erasures in their place. A last frame that is not complete is dropped.
  *
- * Tags on the input go to the output item that holds their information bit. A tag of key
- * \p length_tag_key with an integer has its value changed from input to output items.
- * The block adds, on the first output item of each batch, from re-encoding a sample of
- * the decoded bits:
+ * Tags on the input go to the output item that holds their information bit, those in a
+ * frame's tail to the frame's last. A tag of key \p length_tag_key has its value, a
+ * positive integer, changed from input to output items, both ends of the packet rounded
+ * down; any other value is dropped with one warning. The block adds, on the first output
+ * item of each batch, from re-encoding a sample of the decoded bits:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
  */

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(conv_encoder.h)
-// BINDTOOL_HEADER_FILE_HASH(36b63b08cd352c332b4ad8f5802f9ad8)
+// BINDTOOL_HEADER_FILE_HASH(1156d5fc95f3f8fbcabc49e3af96da95)
 
 /* Python binding of the block conv_encoder. */
 

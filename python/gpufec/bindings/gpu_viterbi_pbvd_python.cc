@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_viterbi_pbvd.h)
-// BINDTOOL_HEADER_FILE_HASH(87851c9218b808c4881de400d708acc1)
+// BINDTOOL_HEADER_FILE_HASH(376e2f93100c96e5ff6c4658fa630ede)
 
 /* Python binding of the block gpu_viterbi_pbvd. */
 

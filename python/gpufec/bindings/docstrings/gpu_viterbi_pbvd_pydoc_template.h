@@ -9,7 +9,7 @@
 /* Docstrings of a build without Doxygen; one with it takes them from the header. */
 
 static const char* __doc_gr_gpufec_gpu_viterbi_pbvd =
-    R"doc(Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the CPU.
+    R"doc(Viterbi decoder for convolutional codes, in parallel blocks, on GPU or CPU.
 
 Decodes an endless stream, or frames, of soft values. The stream is cut into parallel
 blocks of D decoded stages, each with L more stages on either side, that are decoded at
@@ -25,12 +25,13 @@ erasure.
 Output: bytes, eight bits each, the first most significant (packed_output), or one bit a
 byte. Each frame is padded to a byte, and so is the end of a stream. Everything that
 arrived is decoded before the block is done; a last stage that lacks values is decoded
-with erasures in their place.
+with erasures in their place. A last frame that is not complete is dropped.
 
-Tags on the input go to the output item that holds their information bit. A tag of key
-length_tag_key with a positive integer has its value changed from input to output items.
-The block adds, on the first output item of each batch, from re-encoding a sample of the
-decoded bits:
+Tags on the input go to the output item that holds their information bit, those in a
+frame's tail to the frame's last. A tag of key length_tag_key has its value, a positive
+integer, changed from input to output items, both ends of the packet rounded down; any
+other value is dropped with one warning. The block adds, on the first output item of each
+batch, from re-encoding a sample of the decoded bits:
     viterbi_ber (double) : channel bit error rate
     viterbi_metric (double) : mean contradicted soft value, in steps of an int8)doc";
 

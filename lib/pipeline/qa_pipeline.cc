@@ -1,0 +1,301 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The pipeline over a fake backend: out-of-order completion, a slow device, failures. */
+
+#include "pipeline.h"
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <atomic>
+#include <map>
+#include <set>
+#include <thread>
+
+using namespace gr::gpufec;
+
+namespace {
+
+struct number_job {
+    int number = 0;
+};
+
+// Copies input to output when told to; fails when told to.
+class fake_decoder : public batch_decoder<number_job>
+{
+public:
+    struct control {
+        std::mutex mutex;
+        std::map<unsigned, std::pair<number_job, buffers>> running; // by slot
+        std::set<unsigned> done;
+        std::function<void()> notify = [] {};
+        std::atomic<bool> fail_finished{ false };
+        std::atomic<bool> fail_submit{ false };
+        std::atomic<int> locked{ 0 };
+        std::vector<int> submitted;
+
+        // Finishes the batch of a number.
+        void finish(int number)
+        {
+            std::function<void()> call;
+            {
+                std::lock_guard<std::mutex> lock(mutex);
+                for (auto& [slot, work] : running) {
+                    if (work.first.number == number) {
+                        work.second.output[0] = std::byte(number);
+                        done.insert(slot);
+                    }
+                }
+                call = notify;
+            }
+            call();
+        }
+    };
+
+    fake_decoder(control& c, std::string name) : d_control(c), d_name(std::move(name)) {}
+
+    batch_limits limits() const override { return { 8, 16, 16, 4 }; }
+    std::string backend() const override { return d_name; }
+    std::string device() const override { return "fake"; }
+    void page_lock(void*, std::size_t) override { ++d_control.locked; }
+    void page_unlock(void*) noexcept override { --d_control.locked; }
+    void on_completion(std::function<void()> notify) override
+    {
+        std::lock_guard<std::mutex> lock(d_control.mutex);
+        d_control.notify = std::move(notify);
+    }
+    void submit(unsigned slot, const number_job& job, const buffers& memory) override
+    {
+        if (d_control.fail_submit) {
+            throw device_error("submit failed");
+        }
+        std::lock_guard<std::mutex> lock(d_control.mutex);
+        d_control.running[slot] = { job, memory };
+        d_control.done.erase(slot);
+        d_control.submitted.push_back(job.number);
+    }
+    bool finished(unsigned slot) override
+    {
+        if (d_control.fail_finished) {
+            throw device_error("device lost");
+        }
+        std::lock_guard<std::mutex> lock(d_control.mutex);
+        return d_control.done.count(slot) > 0;
+    }
+
+private:
+    control& d_control;
+    std::string d_name;
+};
+
+using fake_pipeline = pipeline<number_job>;
+
+std::vector<std::unique_ptr<batch_decoder<number_job>>>
+fakes(std::initializer_list<fake_decoder::control*> controls)
+{
+    std::vector<std::unique_ptr<batch_decoder<number_job>>> decoders;
+    for (auto* c : controls) {
+        decoders.push_back(std::make_unique<fake_decoder>(*c, "fake"));
+    }
+    return decoders;
+}
+
+constexpr std::chrono::milliseconds moment(20), long_time(5000);
+
+TEST(pipeline, in_order_though_finished_out_of_order)
+{
+    fake_decoder::control c;
+    fake_pipeline p(fakes({ &c }), 3, {});
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_NE(p.filling(), nullptr);
+        p.submit({ i });
+    }
+    EXPECT_TRUE(p.full());
+    EXPECT_EQ(p.filling(), nullptr);
+    c.finish(2);
+    c.finish(1);
+    EXPECT_EQ(p.ready(), nullptr);
+    EXPECT_FALSE(p.wait(moment));
+    c.finish(0);
+    for (int i = 0; i < 3; ++i) {
+        const auto* s = p.ready();
+        ASSERT_NE(s, nullptr);
+        EXPECT_EQ(s->job.number, i);
+        EXPECT_EQ(int(s->output[0]), i);
+        p.release();
+    }
+    EXPECT_TRUE(p.empty());
+}
+
+TEST(pipeline, wakes_a_waiting_caller)
+{
+    fake_decoder::control c;
+    std::atomic<int> completions{ 0 };
+    fake_pipeline::hooks h;
+    h.completion = [&] { ++completions; };
+    fake_pipeline p(fakes({ &c }), 2, h);
+    p.submit({ 7 });
+    std::thread device([&] {
+        std::this_thread::sleep_for(moment);
+        c.finish(7);
+    });
+    EXPECT_TRUE(p.wait(long_time));
+    device.join();
+    EXPECT_EQ(completions, 1);
+    p.release();
+}
+
+TEST(pipeline, sleeps_while_the_device_is_slow)
+{
+    fake_decoder::control c;
+    fake_pipeline p(fakes({ &c }), 1, {});
+    p.submit({ 1 });
+    rusage before, after;
+    getrusage(RUSAGE_THREAD, &before);
+    EXPECT_FALSE(p.wait(std::chrono::milliseconds(300)));
+    getrusage(RUSAGE_THREAD, &after);
+    const auto us = [](const rusage& r) {
+        return r.ru_utime.tv_sec * 1000000 + r.ru_utime.tv_usec +
+               r.ru_stime.tv_sec * 1000000 + r.ru_stime.tv_usec;
+    };
+    EXPECT_LT(us(after) - us(before), 30000);
+    c.finish(1);
+    EXPECT_TRUE(p.wait(long_time));
+    p.release();
+}
+
+TEST(pipeline, waiting_for_nothing_returns_at_once)
+{
+    fake_decoder::control c;
+    fake_pipeline p(fakes({ &c }), 1, {});
+    EXPECT_FALSE(p.wait(long_time));
+}
+
+TEST(pipeline, fails_over_with_nothing_lost)
+{
+    fake_decoder::control gpu, cpu;
+    std::vector<std::string> reasons;
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    h.failed_over = [&](const std::string& what) { reasons.push_back(what); };
+    fake_pipeline p(fakes({ &gpu }), 3, h);
+    for (int i = 0; i < 3; ++i) {
+        p.submit({ i });
+    }
+    gpu.finish(0);
+    ASSERT_NE(p.ready(), nullptr);
+    p.release();
+    gpu.fail_finished = true;
+    EXPECT_EQ(p.ready(), nullptr); // now on the fallback, and not finished there
+    EXPECT_EQ(reasons, std::vector<std::string>{ "device lost" });
+    EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 2 }));
+    EXPECT_EQ(p.active().backend(), "fallback");
+    p.submit({ 3 });
+    for (int i = 3; i >= 1; --i) {
+        cpu.finish(i);
+    }
+    for (int i = 1; i <= 3; ++i) {
+        const auto* s = p.ready();
+        ASSERT_NE(s, nullptr);
+        EXPECT_EQ(s->job.number, i);
+        EXPECT_EQ(int(s->output[0]), i);
+        p.release();
+    }
+    EXPECT_EQ(gpu.locked, 0);
+    EXPECT_EQ(reasons.size(), 1u);
+}
+
+TEST(pipeline, fails_over_at_submission)
+{
+    fake_decoder::control gpu, cpu;
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    fake_pipeline p(fakes({ &gpu }), 2, h);
+    gpu.fail_submit = true;
+    p.submit({ 5 });
+    cpu.finish(5);
+    ASSERT_NE(p.ready(), nullptr);
+    p.release();
+}
+
+TEST(pipeline, failure_without_fallback_is_thrown)
+{
+    fake_decoder::control c;
+    fake_pipeline p(fakes({ &c }), 2, {});
+    p.submit({ 1 });
+    c.fail_finished = true;
+    EXPECT_THROW(p.ready(), device_error);
+    EXPECT_THROW(p.wait(moment), device_error);
+}
+
+TEST(pipeline, failure_of_the_fallback_is_thrown)
+{
+    fake_decoder::control gpu, cpu;
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    fake_pipeline p(fakes({ &gpu }), 2, h);
+    gpu.fail_finished = true;
+    cpu.fail_finished = true;
+    p.submit({ 1 });
+    p.ready();
+    EXPECT_THROW(p.ready(), device_error);
+}
+
+TEST(pipeline, deals_batches_to_decoders_in_turn)
+{
+    fake_decoder::control a, b;
+    fake_pipeline p(fakes({ &a, &b }), 2, {});
+    for (int i = 0; i < 4; ++i) {
+        p.submit({ i });
+    }
+    EXPECT_TRUE(p.full());
+    EXPECT_EQ(a.submitted, (std::vector<int>{ 0, 2 }));
+    EXPECT_EQ(b.submitted, (std::vector<int>{ 1, 3 }));
+    for (int i = 0; i < 4; ++i) {
+        (i % 2 ? b : a).finish(i);
+        ASSERT_NE(p.ready(), nullptr);
+        EXPECT_EQ(p.ready()->job.number, i);
+        p.release();
+    }
+}
+
+TEST(pipeline, only_the_failed_decoder_is_replaced)
+{
+    fake_decoder::control a, b, cpu;
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    fake_pipeline p(fakes({ &a, &b }), 1, h);
+    p.submit({ 0 });
+    p.submit({ 1 });
+    a.fail_finished = true;
+    p.ready();
+    EXPECT_EQ(cpu.submitted, std::vector<int>{ 0 });
+    cpu.finish(0);
+    ASSERT_NE(p.ready(), nullptr);
+    p.release();
+    b.finish(1);
+    ASSERT_NE(p.ready(), nullptr);
+    p.release();
+}
+
+TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)
+{
+    fake_decoder::control c;
+    std::thread device;
+    {
+        fake_pipeline p(fakes({ &c }), 1, {});
+        p.submit({ 1 });
+        device = std::thread([&] {
+            std::this_thread::sleep_for(moment);
+            c.finish(1);
+        });
+    }
+    EXPECT_EQ(c.done.size(), 1u);
+    device.join();
+    EXPECT_EQ(c.locked, 0);
+}
+
+} // namespace

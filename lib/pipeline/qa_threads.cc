@@ -1,0 +1,108 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "deadline_timer.h"
+#include "worker_pool.h"
+#include <gtest/gtest.h>
+#include <atomic>
+#include <thread>
+
+using namespace gr::gpufec;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Condition>
+bool eventually(Condition&& condition)
+{
+    for (int i = 0; i < 5000 && !condition(); ++i) {
+        std::this_thread::sleep_for(1ms);
+    }
+    return condition();
+}
+
+TEST(worker_pool, does_every_chunk_once)
+{
+    for (const unsigned threads : { 1u, 2u, 5u }) {
+        worker_pool pool(threads);
+        std::atomic<int> completions{ 0 };
+        pool.on_completion([&] { ++completions; });
+        std::vector<std::atomic<int>> runs(3 * 100);
+        for (unsigned slot = 0; slot < 3; ++slot) {
+            pool.submit(slot, 100, [&, slot](std::size_t chunk, unsigned worker) {
+                EXPECT_LT(worker, threads);
+                ++runs[slot * 100 + chunk];
+            });
+        }
+        EXPECT_TRUE(eventually([&] { return completions == 3; }));
+        for (unsigned slot = 0; slot < 3; ++slot) {
+            EXPECT_TRUE(pool.finished(slot));
+        }
+        for (const auto& r : runs) {
+            EXPECT_EQ(r, 1);
+        }
+    }
+}
+
+TEST(worker_pool, is_not_finished_before_the_last_chunk)
+{
+    worker_pool pool(2);
+    std::atomic<bool> go{ false };
+    pool.submit(4, 2, [&](std::size_t chunk, unsigned) {
+        while (chunk == 1 && !go) {
+            std::this_thread::sleep_for(1ms);
+        }
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(pool.finished(4));
+    go = true;
+    EXPECT_TRUE(eventually([&] { return pool.finished(4); }));
+}
+
+TEST(worker_pool, ends_with_work_queued)
+{
+    std::atomic<int> runs{ 0 };
+    {
+        worker_pool pool(1);
+        pool.submit(0, 1000, [&](std::size_t, unsigned) {
+            ++runs;
+            std::this_thread::sleep_for(1ms);
+        });
+        eventually([&] { return runs > 0; });
+    }
+    EXPECT_GT(runs, 0);
+    EXPECT_LT(runs, 1000);
+}
+
+TEST(deadline_timer, rings_once_at_its_time)
+{
+    std::atomic<int> rings{ 0 };
+    deadline_timer timer([&] { ++rings; });
+    const auto begin = deadline_timer::clock::now();
+    timer.set(begin + 30ms);
+    EXPECT_TRUE(eventually([&] { return rings == 1; }));
+    EXPECT_GE(deadline_timer::clock::now() - begin, 30ms);
+    std::this_thread::sleep_for(30ms);
+    EXPECT_EQ(rings, 1);
+}
+
+TEST(deadline_timer, can_be_moved_and_cleared)
+{
+    std::atomic<int> rings{ 0 };
+    deadline_timer timer([&] { ++rings; });
+    timer.set(deadline_timer::clock::now() + 1h);
+    timer.clear();
+    timer.set(deadline_timer::clock::now() + 20ms);
+    timer.clear();
+    std::this_thread::sleep_for(60ms);
+    EXPECT_EQ(rings, 0);
+    timer.set(deadline_timer::clock::now() - 1s);
+    EXPECT_TRUE(eventually([&] { return rings == 1; }));
+}
+
+} // namespace

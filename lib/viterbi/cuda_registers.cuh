@@ -1,0 +1,605 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The fast decoder for the codes of the standards: all path metrics in registers.
+ *
+ * A pair of parallel blocks belongs to 2^LB neighbouring lanes, whose registers hold the
+ * N = 2^(K−1) states in place, as a fast Fourier transform does: at stage T state s is at
+ * location rotl^T(s), and the two states of a butterfly differ in bit T of the location.
+ * If that is a bit of the register index the butterfly is the thread's own; if it is a
+ * bit of the lane, partners exchange and each computes one of the two results. Unrolled
+ * over a whole number of turns the permutation costs nothing.
+ *
+ * Output words are linear in the state, so what the lane contributes only flips signs of
+ * the soft values. Decisions ride in the low bits of the metrics as in cpu_kernels.cc,
+ * where the range is proved; here H = 4.
+ *
+ * Survivors of a pair and strip: N/4 words, word i of lane l holding the decisions of
+ * registers 4i … 4i+3, 4 bits each, of the first block in the low half. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTERS_CUH
+#define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTERS_CUH
+
+#include "cuda_common.cuh"
+#include <type_traits>
+
+namespace gr {
+namespace gpufec {
+namespace cuda {
+
+//! A code known to the compiler; outputs in this order, without inversion.
+template <unsigned K, unsigned... Polynomials>
+struct static_code {
+    static constexpr unsigned constraint_length = K;
+    static constexpr unsigned memory = K - 1;
+    static constexpr unsigned states = 1u << memory;
+    static constexpr unsigned outputs = sizeof...(Polynomials);
+    static constexpr unsigned spread = memory * 127 * outputs;
+
+    //! Output word of (state, bit), the first output most significant.
+    GPUFEC_HOST_DEVICE static constexpr unsigned word(unsigned state, unsigned bit)
+    {
+        unsigned w = 0;
+        for (const unsigned p : { Polynomials... }) {
+            w = w << 1 | parity((bit << memory | state) & p);
+        }
+        return w;
+    }
+
+    static constexpr unsigned polynomial(unsigned r)
+    {
+        const unsigned all[] = { Polynomials... };
+        return all[r];
+    }
+
+private:
+    GPUFEC_HOST_DEVICE static constexpr unsigned parity(unsigned x)
+    {
+        unsigned p = 0;
+        for (; x; x &= x - 1) {
+            p ^= 1;
+        }
+        return p;
+    }
+};
+
+//! Calls \p action(0) … action(N−1), each number a constant of its own type.
+template <unsigned N, unsigned I = 0, class Action>
+__device__ inline void repeat(Action&& action)
+{
+    if constexpr (I < N) {
+        action(std::integral_constant<unsigned, I>());
+        repeat<N, I + 1>(action);
+    }
+}
+
+template <class Code, unsigned LB>
+class register_trellis
+{
+public:
+    static constexpr unsigned H = 4;
+    static constexpr unsigned memory = Code::memory;
+    static constexpr unsigned lanes = 1u << LB;
+    static constexpr unsigned registers = Code::states / lanes;
+    static constexpr unsigned register_bits = memory - LB;
+    static constexpr unsigned words = registers / 4; // of survivors, a strip and thread
+    static constexpr unsigned R = Code::outputs;
+    static constexpr unsigned spread = Code::spread;
+    //! Stages after which permutation and strips begin anew.
+    static constexpr unsigned turn = memory % 4 == 0   ? memory
+                                     : memory % 2 == 0 ? 2 * memory
+                                                       : 4 * memory;
+    static constexpr unsigned strips = turn / H;
+    static_assert((Code::constraint_length + 3) * R * 127 + 1 < 4096,
+                  "metrics need H = 2");
+
+    GPUFEC_HOST_DEVICE static constexpr unsigned
+    rotated(unsigned s, unsigned by) // left, in memory bits
+    {
+        by %= memory;
+        return (s << by | s >> (memory - by)) & (Code::states - 1);
+    }
+
+    //! \p inverted: outputs that are sent inverted, the first most significant.
+    __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
+    {
+        // Which outputs the lane's part of the state flips, at each stage of a turn.
+        for (unsigned T = 0; T < memory; ++T) {
+            const unsigned at = lane << register_bits;
+            unsigned flips = inverted ^ Code::word(rotated(at, memory - T), 0);
+            if (T >= register_bits && (at >> T & 1u)) {
+                // This lane holds the odd states and computes what bit 1 leads to.
+                flips ^= Code::word(0, 1);
+            }
+            d_flips |= std::uint64_t(flips) << (R * T);
+        }
+    }
+
+    //! State 0 costs nothing, the others \p elsewhere.
+    __device__ void start(std::uint32_t elsewhere)
+    {
+#pragma unroll
+        for (unsigned r = 0; r < registers; ++r) {
+            d_metric[r] = elsewhere;
+        }
+        if (d_lane == 0) {
+            d_metric[0] = 0;
+        }
+    }
+
+    //! One stage; T counts from the beginning of a turn.
+    template <unsigned T, bool Flips>
+    __device__ void stage(const std::uint32_t (&value)[R])
+    {
+        constexpr unsigned words_count = 1u << R;
+        constexpr std::uint32_t taken = 0x00010001u << (T % H);
+        std::uint32_t cost[words_count];
+        costs<T % memory, Flips>(value, cost);
+        std::uint32_t first[words_count], second[words_count];
+        constexpr unsigned bit = T % memory;
+        if constexpr (bit < register_bits) {
+#pragma unroll
+            for (unsigned w = 0; w < words_count; ++w) {
+                first[w] = cost[w] * 16;
+                second[w] = cost[w] * 16 + taken;
+            }
+            repeat<registers / 2>([&](auto butterfly) {
+                // The registers whose bit is 0, and their states.
+                constexpr unsigned n = decltype(butterfly)::value;
+                constexpr unsigned r = (n >> bit << (bit + 1)) | (n & ((1u << bit) - 1));
+                constexpr unsigned state = rotated(r, memory - bit);
+                constexpr unsigned even0 = Code::word(state, 0),
+                                   even1 = Code::word(state, 1);
+                constexpr unsigned odd0 = Code::word(state | 1, 0),
+                                   odd1 = Code::word(state | 1, 1);
+                auto& even = d_metric[r];
+                auto& odd = d_metric[r | 1u << bit];
+                const auto low = add_min2(even, first[even0], odd + second[odd0]);
+                const auto high = add_min2(even, first[even1], odd + second[odd1]);
+                even = low;
+                odd = high;
+            });
+        } else {
+            constexpr unsigned partner = 1u << (bit - register_bits);
+            const bool is_odd = d_lane & partner;
+            const auto own_taken = is_odd ? taken : 0;
+            const auto other_taken = is_odd ? 0 : taken;
+#pragma unroll
+            for (unsigned w = 0; w < words_count; ++w) {
+                first[w] = cost[w] * 16 + own_taken;
+                second[w] = cost[w] * 16 + other_taken;
+            }
+            repeat<registers>([&](auto index) {
+                constexpr unsigned r = decltype(index)::value;
+                constexpr unsigned state = rotated(r, memory - bit);
+                // The partner's state differs in its oldest bit.
+                constexpr unsigned own = Code::word(state, 0),
+                                   others = Code::word(state ^ 1, 0);
+                const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
+                d_metric[r] = add_min2(d_metric[r], first[own], other + second[others]);
+            });
+        }
+    }
+
+    //! Moves the decisions of a strip into survivors.
+    template <class Survivors>
+    __device__ void strip(const Survivors& to, unsigned index)
+    {
+        constexpr std::uint32_t mask = 0x000f000fu;
+#pragma unroll
+        for (unsigned i = 0; i < words; ++i) {
+            auto* const p = d_metric + 4 * i;
+            const auto a = select(p[0], p[1] << 4);
+            const auto b = select(p[2], p[3] << 4);
+            to.at(index, words, i) = __byte_perm(a, b, 0x6240);
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) {
+                p[k] &= ~mask;
+            }
+        }
+    }
+
+    //! Brings the metrics down where they might leave the range, or if \p always.
+    __device__ void bring_down(bool always)
+    {
+        constexpr unsigned B = 127 * R;
+        constexpr auto threshold = (4095u - H * B - Code::spread) << H;
+        const auto high = max2(d_metric[0], both(threshold)) != both(threshold);
+        if (!__any_sync(0xffffffffu, high) && !always) {
+            return;
+        }
+        auto low = d_metric[0];
+#pragma unroll
+        for (unsigned r = 1; r < registers; ++r) {
+            low = min2(low, d_metric[r]);
+        }
+#pragma unroll
+        for (unsigned l = 1; l < lanes; l *= 2) {
+            low = min2(low, __shfl_xor_sync(0xffffffffu, low, l));
+        }
+        const auto down = __vsub2(0, low);
+        constexpr auto most = (Code::spread + 1) << H;
+#pragma unroll
+        for (unsigned r = 0; r < registers; ++r) {
+            d_metric[r] = add_min2(d_metric[r], down, both(most));
+        }
+    }
+
+private:
+    // The low nibble of each byte of a, the high one of b.
+    __device__ static std::uint32_t select(std::uint32_t a, std::uint32_t b)
+    {
+        return (a & 0x0f0f0f0fu) | (b & 0xf0f0f0f0u);
+    }
+
+    // Cost of each output word, without what the lane flips.
+    template <unsigned T, bool Flips>
+    __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
+    {
+        std::uint32_t v[R];
+        std::uint32_t all_ones = 0;
+#pragma unroll
+        for (unsigned r = 0; r < R; ++r) {
+            v[r] = value[r];
+            if (Flips) {
+                const bool flip = d_flips >> (R * T + R - 1 - r) & 1u;
+                v[r] = flip ? __vsub2(0, v[r]) : v[r];
+            }
+            all_ones += __vmaxs2(v[r], 0);
+        }
+        constexpr unsigned last = (1u << R) - 1;
+        cost[last] = all_ones;
+        repeat<last>([&](auto index) {
+            // From the word with one more 1: the lowest that w lacks.
+            constexpr unsigned w = last - 1 - decltype(index)::value;
+            constexpr unsigned more = ~w & (w + 1);
+            cost[w] = __vsub2(cost[w | more], v[R - 1 - log2_of(more)]);
+        });
+    }
+
+    GPUFEC_HOST_DEVICE static constexpr unsigned log2_of(unsigned power)
+    {
+        return power > 1 ? 1 + log2_of(power / 2) : 0;
+    }
+
+    std::uint32_t d_metric[registers];
+    const unsigned d_lane;
+    std::uint64_t d_flips = 0;
+};
+
+/* Where a thread's soft values come from, four stages at a time; two values of 16 bits,
+ * of the first and the second block of its pair. */
+
+//! As prepare() laid them out: any input, in the kernel's order, none inverted.
+template <unsigned R>
+class prepared_input
+{
+public:
+    static constexpr bool may_be_inverted = false;
+    static constexpr unsigned words = (R + 1) / 2;
+    struct strip {
+        std::uint32_t word[4][words];
+    };
+
+    __device__
+    prepared_input(const batch_geometry& g, const void* soft, std::uint32_t pair)
+        : d_soft(static_cast<const std::uint32_t*>(soft) + pair),
+          d_pairs(g.pairs),
+          d_window(g.plan.window)
+    {
+    }
+
+    //! The values of the four stages from \p stage on.
+    __device__ strip load(int stage) const
+    {
+        strip loaded;
+#pragma unroll
+        for (unsigned t = 0; t < 4; ++t) {
+            const int s = stage + int(t);
+#pragma unroll
+            for (unsigned i = 0; i < words; ++i) {
+                loaded.word[t][i] = s >= 0 && s < d_window
+                                        ? d_soft[(std::size_t(s) * words + i) * d_pairs]
+                                        : 0;
+            }
+        }
+        return loaded;
+    }
+
+    template <unsigned t>
+    __device__ void values(const strip& from, std::uint32_t (&v)[R]) const
+    {
+#pragma unroll
+        for (unsigned r = 0; r < R; ++r) {
+            v[r] = prepared_value(from.word[t][r / 2], r);
+        }
+    }
+
+private:
+    const std::uint32_t* d_soft;
+    const std::uint32_t d_pairs;
+    const int d_window;
+};
+
+//! Straight from the input: int8 of two outputs, not punctured, rows aligned to 8 bytes.
+class direct_input
+{
+public:
+    static constexpr bool may_be_inverted = true;
+    struct strip {
+        std::uint32_t word[2][2]; // of each block
+    };
+
+    __device__
+    direct_input(const batch_geometry& g, const void* input, std::uint32_t pair)
+        : d_swapped(g.order.source[0] == 1), d_window(g.plan.window)
+    {
+#pragma unroll
+        for (unsigned k = 0; k < 2; ++k) {
+            const auto block = 2 * pair + k;
+            std::uint32_t frame = 0;
+            const auto w = g.window(block < g.job.blocks ? block : 0, frame);
+            const std::int64_t first = g.plan.streaming() ? g.job.first_value : 0;
+            d_count[k] = (g.plan.streaming() ? std::int64_t(g.job.values)
+                                             : std::int64_t(g.plan.frame_values)) -
+                         (w.start * 2 - first);
+            d_before[k] = int(w.start * 2 - first);
+            d_row[k] = static_cast<const signed char*>(input) +
+                       std::size_t(frame) * g.frame_input_bytes + (w.start * 2 - first);
+            if (block >= g.job.blocks) {
+                d_count[k] = 0;
+            }
+        }
+    }
+
+    __device__ strip load(int stage) const
+    {
+        strip loaded;
+        const int first = 2 * stage;
+#pragma unroll
+        for (unsigned k = 0; k < 2; ++k) {
+            if (stage >= 0 && first + d_before[k] >= 0 && first + 8 <= d_count[k]) {
+                const auto two = *reinterpret_cast<const uint2*>(d_row[k] + first);
+                loaded.word[k][0] = two.x;
+                loaded.word[k][1] = two.y;
+            } else {
+                loaded.word[k][0] = edge(k, first);
+                loaded.word[k][1] = edge(k, first + 4);
+            }
+        }
+        return loaded;
+    }
+
+    template <unsigned t>
+    __device__ void values(const strip& from, std::uint32_t (&v)[2]) const
+    {
+        const auto a = from.word[0][t / 2], b = from.word[1][t / 2];
+        const auto x = t % 2 ? permute<0xe6a2>(a, b) : permute<0xc480>(a, b);
+        const auto y = t % 2 ? permute<0xf7b3>(a, b) : permute<0xd591>(a, b);
+        const auto lowest = both(std::uint16_t(-127));
+        v[0] = __vmaxs2(d_swapped ? y : x, lowest);
+        v[1] = __vmaxs2(d_swapped ? x : y, lowest);
+    }
+
+private:
+    // Four values at an edge of the stream or the window; what is not there is erased.
+    __device__ __noinline__ std::uint32_t edge(unsigned k, int first) const
+    {
+        std::uint32_t word = 0;
+        for (int byte = 0; byte < 4; ++byte) {
+            const int at = first + byte;
+            if (at >= 0 && at + d_before[k] >= 0 && at < d_count[k] &&
+                at < 2 * d_window) {
+                word |= std::uint32_t(std::uint8_t(d_row[k][at])) << 8 * byte;
+            }
+        }
+        return word;
+    }
+
+    const signed char* d_row[2]; // the window's first value
+    std::int64_t d_count[2];     // values from there to the end
+    int d_before[2];             // values before it (negative: missing ones after it)
+    const bool d_swapped;
+    const int d_window;
+};
+
+/* The kernels. */
+
+/*
+ * Path metrics through a window, for the pair of a thread. Frames: windows may start in
+ * state 0, which takes a check at each stage.
+ */
+template <class Trellis, class Input, bool Frames, class Survivors>
+__device__ inline void register_forward(const batch_geometry& g,
+                                        Trellis& trellis,
+                                        const Input& input,
+                                        std::uint32_t pair,
+                                        const Survivors& survivors)
+{
+    constexpr bool flips = Trellis::lanes > 1 || Input::may_be_inverted;
+    std::uint32_t elsewhere = 0;
+    if (Frames) {
+        for (unsigned k = 0; k < 2; ++k) {
+            std::uint32_t frame;
+            if (2 * pair + k < g.job.blocks && g.window(2 * pair + k, frame).from_zero) {
+                elsewhere |= (Trellis::spread + 1) << Trellis::H << 16 * k;
+            }
+        }
+    }
+    trellis.start(elsewhere);
+
+    const unsigned turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
+    int stage = int(g.plan.window) - int(turns * Trellis::turn);
+    auto ahead = input.load(stage);
+    for (unsigned turn = 0; turn < turns; ++turn) {
+        repeat<Trellis::strips>([&](auto strip_of_turn) {
+            constexpr unsigned i = decltype(strip_of_turn)::value;
+            const auto values = ahead;
+            ahead = input.load(stage + 4);
+            repeat<4>([&](auto stage_of_strip) {
+                constexpr unsigned t = decltype(stage_of_strip)::value;
+                if (Frames && stage + int(t) == 0) {
+                    trellis.start(elsewhere);
+                }
+                std::uint32_t v[Trellis::R];
+                input.template values<t>(values, v);
+                trellis.template stage<4 * i + t, flips>(v);
+            });
+            trellis.strip(survivors, turn * Trellis::strips + i);
+            trellis.bring_down(Frames && stage <= int(Trellis::memory));
+            stage += 4;
+        });
+    }
+}
+
+//! Follows survivors from state 0 at the window's end, for one block.
+template <class Trellis, class Load>
+__device__ inline void register_traceback(const batch_geometry& g,
+                                          std::uint32_t block,
+                                          std::byte* output,
+                                          Load&& load)
+{
+    std::uint32_t frame;
+    const auto w = g.window(block, frame);
+    const std::uint32_t index =
+        g.plan.streaming() ? block : block - frame * g.plan.blocks_per_frame;
+    auto* const out = reinterpret_cast<std::uint32_t*>(
+        output + std::size_t(frame) * g.frame_output_bytes +
+        std::size_t(index) * (g.plan.decode_length / 8));
+    bit_writer writer(out, w.count);
+
+    const int turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
+    int first = int(g.plan.window) - int(w.lead) - 4; // of a strip, from the first bit
+    unsigned state = 0;
+    for (int turn = turns - 1; turn >= 0; --turn) {
+#pragma unroll
+        for (int i = int(Trellis::strips) - 1; i >= 0; --i) {
+            if (first + 4 > 0) {
+                const unsigned at = Trellis::rotated(state, 4 * (i + 1));
+                const unsigned word = load(turn * Trellis::strips + i,
+                                           at % Trellis::registers / 4,
+                                           at / Trellis::registers);
+                const unsigned taken = word >> (at % 4 * 4) & 15u;
+                const unsigned longer = state << 4 | taken;
+                writer.put(first, longer >> Trellis::memory);
+                state = longer & ((1u << Trellis::memory) - 1);
+            }
+            first -= 4;
+        }
+    }
+    writer.finish();
+}
+
+constexpr unsigned register_threads = 128;
+
+//! Survivors of a thread in device memory.
+struct global_survivors {
+    std::uint32_t* base; // of the thread
+    std::size_t row;     // threads
+    __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
+    {
+        return base[(std::size_t(strip) * words + i) * row];
+    }
+};
+
+//! Forward, many blocks: survivors to device memory, [strip][word][pair][lane].
+template <class Code, unsigned LB, class Input, bool Frames>
+__global__ void __launch_bounds__(register_threads, 4)
+    forward_registers(const __grid_constant__ batch_geometry g,
+                      const void* __restrict__ input,
+                      std::uint32_t* __restrict__ survivors)
+{
+    using trellis_type = register_trellis<Code, LB>;
+    const std::uint32_t thread = blockIdx.x * register_threads + threadIdx.x;
+    const std::uint32_t pair = thread >> LB;
+    if (pair >= g.pairs) {
+        return; // whole warps
+    }
+    trellis_type trellis(thread % trellis_type::lanes, g.order.inverted);
+    const Input values(g, input, pair);
+    const global_survivors to{ survivors + thread, std::size_t(g.pairs) << LB };
+    register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
+}
+
+template <class Code, unsigned LB>
+__global__ void __launch_bounds__(256)
+    traceback_registers(const __grid_constant__ batch_geometry g,
+                        const std::uint32_t* __restrict__ survivors,
+                        std::byte* __restrict__ output)
+{
+    using trellis_type = register_trellis<Code, LB>;
+    const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
+    if (block >= g.job.blocks) {
+        return;
+    }
+    const auto* const halves = reinterpret_cast<const std::uint16_t*>(survivors) +
+                               (block / 2 * 2 << LB) + block % 2;
+    const std::size_t row = std::size_t(g.pairs) * 2 << LB;
+    register_traceback<trellis_type>(
+        g, block, output, [&](unsigned strip, unsigned word, unsigned lane) {
+            return halves[(std::size_t(strip) * trellis_type::words + word) * row +
+                          2 * lane];
+        });
+}
+
+//! Survivors of a thread block in shared memory: [strip][word][thread].
+struct shared_survivors {
+    std::uint32_t* base; // of the thread
+    unsigned row;        // threads
+    __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
+    {
+        return base[(strip * words + i) * row];
+    }
+};
+
+template <class Code, unsigned LB>
+std::size_t fused_shared_bytes(const block_plan& plan, unsigned threads)
+{
+    using trellis_type = register_trellis<Code, LB>;
+    const std::size_t turns = (plan.window + trellis_type::turn - 1) / trellis_type::turn;
+    return turns * trellis_type::strips * trellis_type::words * threads *
+           sizeof(std::uint32_t);
+}
+
+//! Forward and traceback in one, few blocks: survivors stay in shared memory.
+template <class Code, unsigned LB, class Input, bool Frames>
+__global__ void __launch_bounds__(register_threads)
+    fused_registers(const __grid_constant__ batch_geometry g,
+                    const void* __restrict__ input,
+                    std::byte* __restrict__ output)
+{
+    extern __shared__ std::uint32_t kept[];
+    using trellis_type = register_trellis<Code, LB>;
+    constexpr unsigned lanes = trellis_type::lanes;
+    const unsigned threads = blockDim.x;
+    const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
+    const std::uint32_t pair = thread >> LB;
+    const unsigned lane = thread % lanes;
+    trellis_type trellis(lane, g.order.inverted);
+    {
+        Input values(g, input, pair < g.pairs ? pair : 0);
+        const shared_survivors to{ kept + threadIdx.x, threads };
+        register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
+    }
+    __syncwarp();
+    const std::uint32_t block = 2 * pair + lane;
+    if (lane >= 2 || block >= g.job.blocks) {
+        return;
+    }
+    const auto* const halves =
+        reinterpret_cast<const std::uint16_t*>(kept + threadIdx.x / lanes * lanes) + lane;
+    register_traceback<trellis_type>(
+        g, block, output, [&](unsigned strip, unsigned word, unsigned from) {
+            return halves[((strip * trellis_type::words + word) * threads + from) * 2];
+        });
+}
+
+} // namespace cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_CUDA_REGISTERS_CUH */

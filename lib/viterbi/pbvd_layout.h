@@ -1,0 +1,56 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Which butterflies of a trellis the warps of the pbvd kernels take: the classification
+ * of states in Peng, Liu, Hou and Zhao (2016), III-B. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_PBVD_LAYOUT_H
+#define INCLUDED_GPUFEC_VITERBI_PBVD_LAYOUT_H
+
+#include <gnuradio/gpufec/viterbi.h>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+namespace cuda {
+
+//! Butterflies of one group, as many as one warp takes at a time.
+struct pbvd_chunk {
+    std::uint8_t word[4]; //!< α, β, γ, θ: outputs of 2j→j, 2j→j+N/2, 2j+1→j, 2j+1→j+N/2
+    std::uint16_t first; //!< in the list of butterflies
+    std::uint16_t count; //!< fills whole words of survivors
+};
+
+struct pbvd_layout {
+    static constexpr unsigned max_chunks = 64;
+    static constexpr unsigned max_listed = 512;
+
+    std::uint32_t states;
+    std::uint32_t memory; //!< K−1
+    std::uint32_t warps;
+    std::uint32_t
+        even_chunk; //!< butterflies a warp, if each warp has one full chunk; or 0
+    std::uint32_t chunks;
+    std::uint32_t words;  //!< of survivors, a strip and pair
+    std::uint32_t spread; //!< S: the most that two settled metrics differ by
+    pbvd_chunk chunk[max_chunks];
+    std::uint8_t butterfly[max_listed];
+    std::uint16_t position[256]; //!< of a state's decisions among the survivors
+};
+
+/*!
+ * \brief The paper's classification of states, and how it maps to warps.
+ *
+ * \p history is the number of decisions that a path metric carries, 4 or 2.
+ */
+pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history);
+
+} // namespace cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_PBVD_LAYOUT_H */

@@ -1,0 +1,324 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Codes, encoder, geometry and the paper's classification of states. */
+
+#include "block_plan.h"
+#include "pbvd_layout.h"
+#include "qa_support.h"
+#include "reference.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+using namespace gr::gpufec;
+
+namespace {
+
+// The message of the exception that a call throws, or "".
+template <class Call>
+std::string error_of(Call&& call)
+{
+    try {
+        call();
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string
+code_error(int K, const std::vector<int>& polynomials, const std::string& p = "")
+{
+    return error_of([&] { conv_code(K, polynomials, p); });
+}
+
+TEST(conv_code, refuses_with_name_value_and_what_is_allowed)
+{
+    EXPECT_EQ(code_error(2, { 3, 3 }), "constraint_length is 2: 3 to 9 are allowed");
+    EXPECT_EQ(code_error(10, { 3, 3 }), "constraint_length is 10: 3 to 9 are allowed");
+    EXPECT_EQ(code_error(7, { 0171 }), "number of polynomials is 1: 2 to 6 are allowed");
+    EXPECT_EQ(code_error(7, std::vector<int>(7, 0171)),
+              "number of polynomials is 7: 2 to 6 are allowed");
+    EXPECT_NE(code_error(7, { 0171, 0 }).find("polynomials entry is 0"),
+              std::string::npos);
+    EXPECT_NE(code_error(7, { 0171, 0200 }).find("200 (octal)"), std::string::npos);
+    EXPECT_NE(code_error(7, { 0171, -0200 }).find("-200 (octal)"), std::string::npos);
+    EXPECT_NE(code_error(7, { 0171, std::numeric_limits<int>::min() }), "");
+    EXPECT_NE(code_error(7, { 0070, 0030 }).find("newest"), std::string::npos);
+    EXPECT_NE(code_error(7, { 0170, 0130 }).find("oldest"), std::string::npos);
+}
+
+TEST(conv_code, refuses_bad_puncturing)
+{
+    const std::vector<int> p{ 0171, 0133 };
+    for (const char* pattern : { "1",
+                                 "1,1,1",
+                                 "10,1",
+                                 ",",
+                                 "1,",
+                                 ",1",
+                                 "1x,11",
+                                 "11,1 ",
+                                 "00,11,",
+                                 "10,10",
+                                 "0,0" }) {
+        EXPECT_NE(code_error(7, p, pattern).find("puncturing is \""), std::string::npos)
+            << pattern;
+    }
+    const std::string longest(64, '1');
+    EXPECT_EQ(code_error(7, p, longest + "," + longest), "");
+    EXPECT_NE(code_error(7, p, longest + "1," + longest + "1"), "");
+}
+
+TEST(conv_code, counts_values_and_stages)
+{
+    const conv_code code(7, { 0171, 0133 }, "101,110"); // stages send 2, 1, 1
+    EXPECT_EQ(code.period(), 3u);
+    EXPECT_EQ(code.values_per_period(), 4u);
+    EXPECT_DOUBLE_EQ(code.rate(), 0.75);
+    const std::uint64_t before[] = { 0, 2, 3, 4, 6, 7, 8 };
+    for (unsigned s = 0; s < 7; ++s) {
+        EXPECT_EQ(code.values(s), before[s]);
+    }
+    const std::uint64_t stages[] = { 0, 1, 1, 2, 3, 4, 4, 5, 6 };
+    for (unsigned v = 0; v < 9; ++v) {
+        EXPECT_EQ(code.stages(v), stages[v]) << v;
+    }
+    for (const auto& p : conv_presets()) {
+        const conv_code c(p.constraint_length, p.polynomials, p.puncturing);
+        for (std::uint64_t s = 0; s < 200; ++s) {
+            EXPECT_EQ(c.stages(c.values(s)), s);
+            for (auto v = c.values(s); v < c.values(s + 1); ++v) {
+                EXPECT_EQ(c.stage_of(v), s);
+            }
+        }
+    }
+}
+
+TEST(conv_code, presets_are_sound)
+{
+    EXPECT_GE(conv_presets().size(), 20u);
+    for (const auto& p : conv_presets()) {
+        EXPECT_EQ(
+            conv_code::preset(p.name).to_string(),
+            conv_code(p.constraint_length, p.polynomials, p.puncturing).to_string());
+        EXPECT_FALSE(p.source.empty());
+    }
+    EXPECT_NE(error_of([] { conv_code::preset("nonsense"); }).find("ccsds"),
+              std::string::npos);
+    EXPECT_NEAR(conv_code::preset("nrsc5").rate(), 0.4, 1e-12);
+    EXPECT_NEAR(conv_code::preset("dvb_7_8").rate(), 0.875, 1e-12);
+}
+
+TEST(conv_encoder_kernel, impulse_gives_the_polynomials)
+{
+    for (const auto& p : conv_presets()) {
+        const unsigned K = p.constraint_length, R = p.polynomials.size();
+        const conv_code code(K, p.polynomials);
+        conv_encoder_kernel encoder(code, termination::streaming, 0);
+        std::vector<std::uint8_t> bits(K, 0), coded(K * R);
+        bits[0] = 1;
+        ASSERT_EQ(encoder.encode(bits.data(), K, coded.data()), K * R);
+        for (unsigned r = 0; r < R; ++r) {
+            for (unsigned i = 0; i < K; ++i) {
+                const unsigned tap = code.polynomial(r) >> (K - 1 - i) & 1;
+                EXPECT_EQ(coded[i * R + r], tap ^ unsigned(code.inverted(r)));
+            }
+        }
+    }
+}
+
+TEST(conv_encoder_kernel, tail_biting_frames_end_where_they_begin)
+{
+    const auto code = conv_code::preset("lte");
+    const auto sent = qa::transmit(code, termination::tailbiting, 40, 40, 0, 3);
+    conv_encoder_kernel streaming(code, termination::streaming, 0);
+    // The frame twice as a stream: its second half has the register wrapped around.
+    auto twice = sent.bits;
+    twice.insert(twice.end(), sent.bits.begin(), sent.bits.end());
+    std::vector<std::uint8_t> coded(80 * 3);
+    streaming.encode(twice.data(), 80, coded.data());
+    for (unsigned i = 0; i < 120; ++i) {
+        EXPECT_EQ(coded[120 + i], sent.values[i] < 0);
+    }
+}
+
+TEST(block_plan, defaults)
+{
+    const conv_code half(7, { 0171, 0133 });
+    auto plan = make_block_plan(half, termination::streaming, 0, 0, 0);
+    EXPECT_EQ(plan.decode_length, 1024u);
+    EXPECT_EQ(plan.overlap, 64u);
+    plan = make_block_plan(conv_code::preset("dvb_7_8"), termination::streaming, 0, 0, 0);
+    EXPECT_EQ(plan.overlap, 256u);
+    EXPECT_EQ(plan.decode_length, 2048u);
+    plan = make_block_plan(half, termination::terminated, 8192, 0, 0);
+    EXPECT_EQ(plan.blocks_per_frame, 8u);
+    plan = make_block_plan(half, termination::terminated, 1000, 0, 0);
+    EXPECT_EQ(plan.blocks_per_frame, 1u);
+    EXPECT_EQ(plan.window, 1006u);
+}
+
+TEST(block_plan, windows_cover_every_frame_once)
+{
+    const conv_code code(7, { 0171, 0133 });
+    for (const auto ends :
+         { termination::terminated, termination::truncated, termination::tailbiting }) {
+        for (const unsigned frame : { 6u, 7u, 511u, 512u, 513u, 1023u, 1024u, 5000u }) {
+            for (const unsigned D : { 0u, 32u, 512u }) {
+                const auto plan = make_block_plan(code, ends, frame, D, 0);
+                unsigned covered = 0;
+                for (unsigned b = 0; b < plan.blocks_per_frame; ++b) {
+                    const auto w = plan.at(b);
+                    EXPECT_EQ(w.start + w.lead, std::int64_t(covered));
+                    EXPECT_LE(w.lead + w.count, plan.window);
+                    EXPECT_EQ(w.from_zero,
+                              ends != termination::tailbiting && w.start == 0);
+                    if (ends != termination::tailbiting) {
+                        EXPECT_GE(w.start, 0);
+                        EXPECT_LE(w.start + plan.window, plan.frame_stages);
+                    }
+                    covered += w.count;
+                }
+                EXPECT_EQ(covered, frame);
+            }
+        }
+    }
+}
+
+TEST(block_plan, refuses)
+{
+    const conv_code code(7, { 0171, 0133 });
+    const auto error = [&](termination ends, unsigned frame, unsigned D, unsigned L) {
+        return error_of([&] { make_block_plan(code, ends, frame, D, L); });
+    };
+    using t = termination;
+    EXPECT_NE(error(t::streaming, 1, 0, 0).find("frame_bits is 1"), std::string::npos);
+    EXPECT_NE(error(t::terminated, 0, 0, 0).find("frame_bits is 0"), std::string::npos);
+    EXPECT_NE(error(t::tailbiting, 5, 0, 0).find("frame_bits is 5"), std::string::npos);
+    EXPECT_NE(error(t::streaming, 0, 100, 0).find("decode_length is 100"),
+              std::string::npos);
+    EXPECT_NE(error(t::streaming, 0, 0, 5).find("overlap is 5"), std::string::npos);
+    EXPECT_NE(error(t::terminated, 1u << 25, 0, 0).find("frame_bits"), std::string::npos);
+}
+
+// Table II of the paper: states by the words (α, β, γ, θ) of their butterflies.
+TEST(pbvd_layout, classifies_states_as_the_paper_does)
+{
+    using words = std::array<unsigned, 4>;
+    const std::map<words, std::set<unsigned>> table{
+        { { 0, 3, 3, 0 },
+          { 0, 1, 4, 5, 24, 25, 28, 29, 42, 43, 46, 47, 50, 51, 54, 55 } },
+        { { 1, 2, 2, 1 },
+          { 2, 3, 6, 7, 26, 27, 30, 31, 40, 41, 44, 45, 48, 49, 52, 53 } },
+        { { 3, 0, 0, 3 },
+          { 8, 9, 12, 13, 16, 17, 20, 21, 34, 35, 38, 39, 58, 59, 62, 63 } },
+        { { 2, 1, 1, 2 },
+          { 10, 11, 14, 15, 18, 19, 22, 23, 32, 33, 36, 37, 56, 57, 60, 61 } },
+    };
+    const auto layout = cuda::make_pbvd_layout(conv_code(7, { 0171, 0133 }), 4);
+    std::map<words, std::set<unsigned>> groups;
+    for (unsigned c = 0; c < layout.chunks; ++c) {
+        const auto& chunk = layout.chunk[c];
+        words w;
+        std::copy(chunk.word, chunk.word + 4, w.begin());
+        for (unsigned i = 0; i < chunk.count; ++i) {
+            const unsigned j = layout.butterfly[chunk.first + i];
+            groups[w].insert({ 2 * j, 2 * j + 1 });
+        }
+    }
+    EXPECT_EQ(groups, table);
+}
+
+// Every state's decisions have a place of their own.
+TEST(pbvd_layout, fits_any_code)
+{
+    for (int K = 3; K <= 9; ++K) {
+        for (const auto& tail : std::vector<std::vector<int>>{
+                 {}, { 3 }, { 3, 5 }, { 3, 5, 6 }, { 3, 5, 6, 7 } }) {
+            std::vector<int> polynomials{ 1 << (K - 1) | 1 };
+            polynomials.push_back((1 << K) - 1);
+            polynomials.insert(polynomials.end(), tail.begin(), tail.end());
+            polynomials.resize(std::min<std::size_t>(polynomials.size(), 6));
+            const conv_code code(K, polynomials);
+            for (const unsigned history : { 2u, 4u }) {
+                const auto layout = cuda::make_pbvd_layout(code, history);
+                std::set<unsigned> positions(layout.position,
+                                             layout.position + code.states());
+                EXPECT_EQ(positions.size(), code.states());
+                EXPECT_LT(*positions.rbegin(), layout.words * 16 / history);
+                EXPECT_LE(layout.warps, layout.chunks);
+            }
+        }
+    }
+}
+
+// All messages of a short frame, tried one by one.
+TEST(reference, maximum_likelihood_is_the_least_costly_codeword)
+{
+    for (const auto& code : { conv_code(3, { 5, 7 }),
+                              conv_code(4, { 013, 015, -017 }),
+                              conv_code(3, { 5, 7 }, "10,11") }) {
+        for (const auto ends : { termination::terminated,
+                                 termination::truncated,
+                                 termination::tailbiting }) {
+            constexpr unsigned F = 9;
+            for (unsigned seed = 0; seed < 20; ++seed) {
+                const auto sent = qa::transmit(code, ends, F, F, 40, seed);
+                const auto decoded =
+                    reference::maximum_likelihood(code, ends, sent.values, F);
+                conv_encoder_kernel encoder(code, ends, F);
+                const auto cost = [&](const std::vector<std::uint8_t>& bits) {
+                    std::vector<std::uint8_t> coded(encoder.coded_bits(F));
+                    encoder.encode_frame(bits.data(), coded.data());
+                    int sum = 0;
+                    for (std::size_t i = 0; i < coded.size(); ++i) {
+                        const int v = std::max<int>(sent.values[i], -127);
+                        sum += std::max(0, coded[i] ? v : -v);
+                    }
+                    return sum;
+                };
+                int least = 1 << 30;
+                for (unsigned m = 0; m < 1u << F; ++m) {
+                    std::vector<std::uint8_t> bits;
+                    for (unsigned i = 0; i < F; ++i) {
+                        bits.push_back(m >> i & 1);
+                    }
+                    least = std::min(least, cost(bits));
+                }
+                EXPECT_EQ(cost(decoded), least);
+            }
+        }
+    }
+}
+
+// A block as long as the frame is maximum likelihood itself.
+TEST(reference, one_block_is_maximum_likelihood)
+{
+    const conv_code code(7, { 0171, 0133 });
+    for (const auto ends : { termination::terminated, termination::truncated }) {
+        const auto sent = qa::transmit(code, ends, 300, 3000, 28, 5);
+        const auto plan = make_block_plan(code, ends, 300, 0, 0);
+        const auto blocks = reference::parallel_blocks(code, plan, sent.values, 3000);
+        std::vector<std::uint8_t> whole;
+        const auto n = sent.values.size() / 10;
+        for (unsigned f = 0; f < 10; ++f) {
+            const auto one = reference::maximum_likelihood(
+                code,
+                ends,
+                { sent.values.begin() + f * n, sent.values.begin() + (f + 1) * n },
+                300);
+            whole.insert(whole.end(), one.begin(), one.end());
+        }
+        EXPECT_EQ(blocks, whole);
+        EXPECT_NE(blocks, sent.bits) << "noise too weak to tell";
+    }
+}
+
+} // namespace

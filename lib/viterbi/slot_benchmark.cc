@@ -1,0 +1,138 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "slot_benchmark.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+double seconds()
+{
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+
+} // namespace
+
+slot_benchmark::slot_benchmark(const viterbi_options& options,
+                               const std::vector<std::byte>& items)
+    : d_options(options),
+      d_setup(options.code,
+              make_block_plan(options.code,
+                              options.ends,
+                              options.frame_bits,
+                              options.decode_length,
+                              options.overlap),
+              options.format == soft_format::packed4),
+      d_items(items),
+      d_pipeline(make_decoders(), options.slots, {})
+{
+    const auto limits = d_pipeline.active().limits();
+    d_job.blocks = limits.pieces;
+    const auto& plan = d_setup.plan;
+    if (plan.streaming()) {
+        d_job.values =
+            d_setup.code.values(limits.pieces * plan.decode_length + plan.overlap);
+    }
+    for (unsigned i = 0; i < options.slots * options.devices.size(); ++i) {
+        fill(d_pipeline.filling()->input, limits.input_bytes);
+        d_pipeline.submit(d_job);
+    }
+    d_pipeline.drain();
+}
+
+std::vector<std::unique_ptr<viterbi_batch_decoder>> slot_benchmark::make_decoders() const
+{
+    std::vector<std::unique_ptr<viterbi_batch_decoder>> decoders;
+    const std::size_t unit = d_setup.plan.blocks_per_frame;
+    const auto blocks = (d_options.batch + unit - 1) / unit * unit;
+    if (d_options.where != backend::cpu) {
+        try {
+            for (const int device : d_options.devices) {
+                decoders.push_back(make_cuda_viterbi(
+                    d_setup, blocks, d_options.slots, device, d_options.cuda_kernel));
+            }
+            return decoders;
+        } catch (const std::runtime_error&) {
+            if (d_options.where == backend::cuda) {
+                throw;
+            }
+            decoders.clear();
+        }
+    }
+    decoders.push_back(
+        make_cpu_viterbi(d_setup,
+                         blocks ? blocks : cpu_viterbi_batch(d_setup, d_options.threads),
+                         d_options.threads));
+    return decoders;
+}
+
+void slot_benchmark::fill(std::byte* input, std::size_t bytes) const
+{
+    for (std::size_t at = 0; at < bytes; at += d_items.size()) {
+        std::memcpy(input + at, d_items.data(), std::min(d_items.size(), bytes - at));
+    }
+}
+
+double slot_benchmark::bits() const
+{
+    const auto& plan = d_setup.plan;
+    return plan.streaming()
+               ? double(d_job.blocks) * plan.decode_length
+               : double(d_job.blocks) / plan.blocks_per_frame * plan.frame_bits;
+}
+
+double slot_benchmark::host_to_host(double duration)
+{
+    const double begin = seconds();
+    std::size_t batches = 0;
+    while (seconds() < begin + duration) {
+        while (d_pipeline.filling()) {
+            d_pipeline.submit(d_job);
+        }
+        if (d_pipeline.wait(std::chrono::milliseconds(100))) {
+            d_pipeline.release();
+            ++batches;
+        }
+    }
+    while (d_pipeline.wait(std::chrono::milliseconds(100))) {
+        d_pipeline.release();
+        ++batches;
+    }
+    return batches * bits() / (seconds() - begin);
+}
+
+double slot_benchmark::latency()
+{
+    const double begin = seconds();
+    d_pipeline.submit(d_job);
+    while (!d_pipeline.wait(std::chrono::milliseconds(100))) {
+    }
+    const double end = seconds();
+    d_pipeline.release();
+    return end - begin;
+}
+
+cuda_viterbi_times slot_benchmark::device_times(unsigned rounds)
+{
+    // A slot of the pipeline: its memory is page-locked.
+    const auto* const slot = d_pipeline.filling();
+    return measure_cuda_viterbi(d_setup,
+                                d_job,
+                                { slot->input, slot->output, slot->status },
+                                d_options.devices.front(),
+                                d_options.cuda_kernel,
+                                rounds);
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,56 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* How fast the batch decoders are by themselves: from filled slots to decoded slots, and
+ * on the device alone. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_SLOT_BENCHMARK_H
+#define INCLUDED_GPUFEC_VITERBI_SLOT_BENCHMARK_H
+
+#include "job.h"
+#include "pipeline/pipeline.h"
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+class slot_benchmark
+{
+public:
+    //! \p items of int8 or packed4 values fill the slots, over and over.
+    slot_benchmark(const viterbi_options& options, const std::vector<std::byte>& items);
+
+    //! Decoded bits a second from page-locked slots to page-locked slots, over \p
+    //! duration seconds: transfers included, filling and emptying slots not.
+    double host_to_host(double duration);
+
+    //! Seconds from the submission of one batch to its completion, alone on the device.
+    double latency();
+
+    //! CUDA only: medians of \p rounds batches, alone on the device.
+    cuda_viterbi_times device_times(unsigned rounds);
+
+    bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
+    //! Decoded bits a batch.
+    double bits() const;
+    const viterbi_job& job() const { return d_job; }
+
+private:
+    std::vector<std::unique_ptr<viterbi_batch_decoder>> make_decoders() const;
+    void fill(std::byte* input, std::size_t bytes) const;
+
+    const viterbi_options d_options;
+    const viterbi_setup d_setup;
+    const std::vector<std::byte>& d_items;
+    pipeline<viterbi_job> d_pipeline;
+    viterbi_job d_job;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_VITERBI_SLOT_BENCHMARK_H */

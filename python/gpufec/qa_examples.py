@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The example flowgraphs run without a display and decode: .grc files through grcc, and the
+Python programs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXAMPLES = os.path.join(ROOT, "examples")
+RESULT = re.compile(r"(\d+) wrong bits of (\d+)")
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
+    if done.returncode:
+        raise AssertionError(f"{command} failed:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class qa_examples(unittest.TestCase):
+
+    def check_error_rate(self, output, least_bits):
+        wrong, bits = map(int, RESULT.search(output).groups())
+        self.assertGreaterEqual(bits, least_bits)
+        # Noise there is, and full maximum likelihood has about 3.5e-4 at these levels.
+        self.assertGreater(wrong, 0)
+        self.assertLess(wrong / bits, 1e-3)
+
+    @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
+    def test_companion_flowgraphs(self):
+        names = sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".grc"))
+        self.assertEqual(len(names), 3)
+        for name in names:
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
+                    GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
+                program = os.path.join(folder, name.replace(".grc", ".py"))
+                self.check_error_rate(run(sys.executable, program), 3e6)
+
+    def test_python(self):
+        program = os.path.join(EXAMPLES, "viterbi_ber.py")
+        for options in (["--preset", "ccsds"], ["--preset", "dvb_3_4", "--ebn0", "4"],
+                        ["--preset", "80211_1_2", "--frame-bits", "1200"]):
+            with self.subTest(options):
+                self.check_error_rate(run(sys.executable, program, *options), 1.9e6)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    def test_demo(self):
+        with tempfile.TemporaryDirectory() as folder:
+            png = os.path.join(folder, "demo.png")
+            output = run(sys.executable, os.path.join(EXAMPLES, "viterbi_demo.py"),
+                         "--tool", os.environ["GPUFEC_TOOL"], "--bits", "3e5",
+                         "--png", png)
+            rates = [float(line.split()[-2]) for line in output.splitlines()
+                     if line.startswith("K=7 rate")]
+            self.assertEqual(len(rates), 6)
+            for first in (0, 3):
+                self.assertLess(rates[first], 1e-2)
+                self.assertGreater(rates[first], rates[first + 1])
+            self.assertIn("gr-fec cc_decoder", output)
+            with open(png, "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
