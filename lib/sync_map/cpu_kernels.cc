@@ -6,7 +6,7 @@
  */
 
 /* The linear form with one frame a SIMD lane, compiled once for each instruction set
- * (namespace GPUFEC_ISA, vectors of GPUFEC_VECTOR_BYTES bytes).
+ * (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
  *
  * A word's lattice is a product of D_x·I, one for each channel symbol x sent: I lets any
  * number of items be inserted, D_x transmits or deletes. Ascending rows (from α):
@@ -28,6 +28,8 @@ namespace GPUFEC_ISA {
 
 namespace {
 
+constexpr unsigned vector_bytes = 4 * GPUFEC_LANES;
+
 // Denormals cost a hundred cycles each and are worth nothing here.
 class flush_denormals
 {
@@ -48,7 +50,7 @@ template <class Row, class Metric>
 class linear_form
 {
 public:
-    static constexpr unsigned lanes = GPUFEC_VECTOR_BYTES / sizeof(Metric);
+    static constexpr unsigned lanes = vector_bytes / sizeof(Metric);
 
     static void decode(const lane_frames& frames)
     {
@@ -70,7 +72,7 @@ public:
 
 private:
     typedef Row vec __attribute__((vector_size(lanes * sizeof(Row))));
-    typedef Metric mvec __attribute__((vector_size(GPUFEC_VECTOR_BYTES)));
+    typedef Metric mvec __attribute__((vector_size(vector_bytes)));
 
     explicit linear_form(const lane_frames& f)
         : d_f(f),

@@ -26,11 +26,11 @@ using namespace cuda;
 
 constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
 
-batch_geometry make_geometry(const sync_plan& p)
+sync_geometry make_geometry(const sync_plan& p)
 {
     const bsid_weights w(p.channel);
     const double scale = 1 / p.largest_weight();
-    batch_geometry g{};
+    sync_geometry g{};
     g.n = p.code.n();
     g.q = p.code.q();
     g.frame_symbols = p.code.frame_symbols();
@@ -152,7 +152,7 @@ public:
     virtual ~launch_plan() = default;
     //! Bytes of work memory in a slot, for batches of up to \p frames.
     virtual std::size_t work_bytes(std::size_t frames) const = 0;
-    virtual void launch(batch_geometry g,
+    virtual void launch(sync_geometry g,
                         std::byte* work,
                         std::size_t work_bytes,
                         const std::byte* input,
@@ -222,7 +222,7 @@ public:
         return c.used();
     }
 
-    void launch(batch_geometry g,
+    void launch(sync_geometry g,
                 std::byte* work,
                 std::size_t,
                 const std::byte* input,
@@ -241,7 +241,7 @@ public:
     }
 
 private:
-    using kernel = void (*)(const batch_geometry,
+    using kernel = void (*)(const sync_geometry,
                             const linear_memory,
                             double*,
                             const std::byte*,
@@ -299,7 +299,7 @@ private:
                  c.take<double>(g.priors ? count * g.outputs : 0) };
     }
 
-    const batch_geometry d_geometry;
+    const sync_geometry d_geometry;
     const kernel d_bits, d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
@@ -355,7 +355,7 @@ public:
         return work_of(std::min({ frames, most, std::size_t(65535) }), d_keep);
     }
 
-    void launch(batch_geometry g,
+    void launch(sync_geometry g,
                 std::byte* work,
                 std::size_t work_bytes,
                 const std::byte* input,
@@ -394,7 +394,7 @@ public:
 
 private:
     using memory = corridor_memory<Lattice, Metric>;
-    using kernel = void (*)(const batch_geometry, const memory);
+    using kernel = void (*)(const sync_geometry, const memory);
     struct kernels {
         kernel branches, posteriors;
     };
@@ -462,7 +462,7 @@ private:
         return c.used();
     }
 
-    const batch_geometry d_geometry;
+    const sync_geometry d_geometry;
     const unsigned d_rows;
     const buffer<std::uint32_t> d_words;
     const kernels d_kernels;
@@ -658,7 +658,7 @@ private:
     }
 
     const sync_plan d_plan;
-    const batch_geometry d_geometry;
+    const sync_geometry d_geometry;
     const int d_device;
     const std::unique_ptr<launch_plan> d_launch;
     const batch_limits d_limits;

@@ -19,7 +19,7 @@ namespace gr {
 namespace gpufec {
 
 //! A sync_plan as kernels see it.
-struct batch_geometry {
+struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
     std::int32_t change_first, change_last; // corridor form
     std::uint32_t frames;
@@ -36,8 +36,7 @@ constexpr unsigned full_warp = 0xffffffffu;
 
 // A frame's input, valid if it can be decoded.
 struct frame_input {
-    __device__
-    frame_input(const batch_geometry& g, const std::byte* batch, unsigned frame)
+    __device__ frame_input(const sync_geometry& g, const std::byte* batch, unsigned frame)
         : data(batch + g.input_bytes * frame),
           header(*reinterpret_cast<const sync_frame_header*>(data)),
           valid(header.length >= 0 && header.length <= std::int64_t(g.max_items))
@@ -45,14 +44,14 @@ struct frame_input {
     }
 
     // Received position of the window's drift number m at boundary i.
-    __device__ std::int64_t position(const batch_geometry& g, unsigned i, int m) const
+    __device__ std::int64_t position(const sync_geometry& g, unsigned i, int m) const
     {
         return std::int64_t(header.origin) + header.first + std::int64_t(g.n) * i + m;
     }
 
     // Metrics of a boundary without what lies beyond the received items.
     __device__ double
-    boundary(const batch_geometry& g, std::size_t row_at, unsigned i, unsigned m) const
+    boundary(const sync_geometry& g, std::size_t row_at, unsigned i, unsigned m) const
     {
         const auto at = position(g, i, m);
         return at >= 0 && at <= header.length
@@ -60,7 +59,7 @@ struct frame_input {
                    : 0;
     }
 
-    __device__ double prior(const batch_geometry& g, unsigned i, unsigned D) const
+    __device__ double prior(const sync_geometry& g, unsigned i, unsigned D) const
     {
         const float p =
             reinterpret_cast<const float*>(data + g.priors_at)[std::size_t(i) * g.q + D];
@@ -82,7 +81,7 @@ struct item_weights {
 // The geometry's weights, in a lattice's type.
 template <class Row>
 struct row_weights {
-    __device__ explicit row_weights(const batch_geometry& g)
+    __device__ explicit row_weights(const sync_geometry& g)
         : insertion(g.insertion),
           deletion(g.deletion),
           match(g.match),
@@ -94,7 +93,7 @@ struct row_weights {
 };
 
 template <class Real>
-__device__ item_weights<Real> weigh_item(const batch_geometry& g,
+__device__ item_weights<Real> weigh_item(const sync_geometry& g,
                                          const row_weights<Real>& w,
                                          const frame_input& in,
                                          std::int64_t position)
@@ -209,7 +208,7 @@ struct log_product {
 // Writes message symbol i of a frame from its weights L(D) in shared memory, whatever
 // their sum. Every thread of the block calls it; L may be overwritten.
 template <class Metric>
-__device__ void emit_symbol(const batch_geometry& g,
+__device__ void emit_symbol(const sync_geometry& g,
                             const frame_input& in,
                             unsigned i,
                             Metric* L,
@@ -268,7 +267,7 @@ __device__ void emit_symbol(const batch_geometry& g,
 
 // Uniform output of a frame that cannot be decoded.
 inline __device__ void
-emit_unknown(const batch_geometry& g, std::byte* out, sync_status& status)
+emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
 {
     const auto count = std::size_t(g.outputs) * g.q;
     for (std::size_t k = threadIdx.x; k < count; k += blockDim.x) {
@@ -292,7 +291,7 @@ emit_unknown(const batch_geometry& g, std::byte* out, sync_status& status)
 // The drift posteriors of one boundary, from α and β; says the most likely drift number
 // and the entropy in bits. \p lambda: window values of scratch in shared memory.
 template <class Metric, class Row>
-__device__ unsigned emit_drifts(const batch_geometry& g,
+__device__ unsigned emit_drifts(const sync_geometry& g,
                                 const Metric* alpha,
                                 const Row* beta,
                                 Metric* lambda,

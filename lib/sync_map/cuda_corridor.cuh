@@ -40,22 +40,22 @@ struct corridor_memory {
     sync_status* status;
 
     __device__ std::size_t
-    sum_at(const batch_geometry& g, unsigned frame, unsigned i) const
+    sum_at(const sync_geometry& g, unsigned frame, unsigned i) const
     {
         return (std::size_t(frame) * g.symbols + i) * changes(g) * g.window;
     }
     __device__ std::size_t
-    metric_at(const batch_geometry& g, unsigned frame, unsigned i) const
+    metric_at(const sync_geometry& g, unsigned frame, unsigned i) const
     {
         return (std::size_t(frame) * (g.symbols + 1) + i) * g.window;
     }
     __device__ Lattice*
-    branch(const batch_geometry& g, unsigned frame, unsigned i, unsigned m) const
+    branch(const sync_geometry& g, unsigned frame, unsigned i, unsigned m) const
     {
         const auto at = (std::size_t(frame) * g.outputs + i) * g.window + m;
         return branches + at * changes(g) * g.q;
     }
-    static __device__ unsigned changes(const batch_geometry& g)
+    static __device__ unsigned changes(const sync_geometry& g)
     {
         return g.change_last - g.change_first + 1;
     }
@@ -69,7 +69,7 @@ template <int N, class Lattice>
 struct corridor_lattice {
     // sink(k, R): the branch metric of change number k.
     template <class Items, class Sink>
-    static __device__ void run(const batch_geometry& g,
+    static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,
                                const std::uint32_t* word,
                                Items&& items,
@@ -127,7 +127,7 @@ struct corridor_lattice {
 template <class Lattice>
 struct corridor_lattice<0, Lattice> {
     template <class Items, class Sink>
-    static __device__ void run(const batch_geometry& g,
+    static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,
                                const std::uint32_t* word,
                                Items&& items,
@@ -207,7 +207,7 @@ struct lane_sums {
 
 // Branch metrics and their sums: block x an index, block y a frame; a warp a start drift.
 template <int N, class Lattice, class Metric>
-__global__ void corridor_branches(const batch_geometry g,
+__global__ void corridor_branches(const sync_geometry g,
                                   const corridor_memory<Lattice, Metric> memory)
 {
     extern __shared__ double shared[];
@@ -277,7 +277,7 @@ __global__ void corridor_branches(const batch_geometry g,
 
 // α and β of a frame, one block each.
 template <class Lattice, class Metric>
-__global__ void corridor_boundaries(const batch_geometry g,
+__global__ void corridor_boundaries(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)
 {
     extern __shared__ double shared[];
@@ -379,7 +379,7 @@ __global__ void corridor_boundaries(const batch_geometry g,
 
 // Posteriors: block x an index, block y a frame; a warp every so many start drifts.
 template <int N, class Lattice, class Metric>
-__global__ void corridor_posteriors(const batch_geometry g,
+__global__ void corridor_posteriors(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)
 {
     extern __shared__ double shared[];

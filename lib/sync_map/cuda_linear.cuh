@@ -45,7 +45,7 @@ struct linear_memory {
 
 //! Bytes of shared memory of a block.
 template <class Row, class Metric>
-std::size_t linear_shared_bytes(const batch_geometry& g, unsigned threads)
+std::size_t linear_shared_bytes(const sync_geometry& g, unsigned threads)
 {
     const std::size_t row = g.window + 2 * row_padding;
     const std::size_t codes =
@@ -57,7 +57,7 @@ std::size_t linear_shared_bytes(const batch_geometry& g, unsigned threads)
 // The block's shared memory.
 template <class Row, class Metric>
 struct linear_shared {
-    __device__ linear_shared(const batch_geometry& g, std::byte* memory)
+    __device__ linear_shared(const sync_geometry& g, std::byte* memory)
     {
         const unsigned row = g.window + 2 * row_padding;
         const auto take = [&](auto*& to, std::size_t count) {
@@ -224,7 +224,7 @@ __device__ Row sum_chunk(Row (&v)[Count])
 
 // Sums the warps' parts, scales the row to sum 1 and makes it the current one.
 template <class Row, class Metric>
-__device__ Metric next_boundary(const batch_geometry& g,
+__device__ Metric next_boundary(const sync_geometry& g,
                                 linear_shared<Row, Metric>& s,
                                 Metric* alpha)
 {
@@ -262,7 +262,7 @@ __device__ void add_part(Row* part, Row value, bool first)
 /* One frame. Sweep: up(i, j, ...) and down(i, j, ...) sweep the lattices of words
  * 32·j to 32·j + 31 of index i over the window. */
 template <class Row, class Metric, class Sweep>
-__device__ void decode_linear(const batch_geometry& g,
+__device__ void decode_linear(const sync_geometry& g,
                               const frame_input& in,
                               Sweep& sweep,
                               linear_shared<Row, Metric>& s,
@@ -351,7 +351,7 @@ __device__ void decode_linear(const batch_geometry& g,
 }
 
 // The prior of word D at index i; lanes without a word weigh nothing.
-inline __device__ double word_prior(const batch_geometry& g,
+inline __device__ double word_prior(const sync_geometry& g,
                                     const frame_input& in,
                                     unsigned i,
                                     unsigned j,
@@ -372,7 +372,7 @@ inline __device__ double word_prior(const batch_geometry& g,
 
 template <int N, class Row, class Metric>
 struct bit_sweep {
-    const batch_geometry& g;
+    const sync_geometry& g;
     const frame_input& in;
     const linear_memory& memory;
     bit_items items;
@@ -551,7 +551,7 @@ struct bit_sweep {
 // Packs the received items of a frame into shared memory: number u, of −16 and more, is
 // the item at the window's first drift of boundary 0, plus u − 1.
 inline __device__ void
-pack_codes(const batch_geometry& g, const frame_input& in, std::uint32_t* codes)
+pack_codes(const sync_geometry& g, const frame_input& in, std::uint32_t* codes)
 {
     const unsigned words = (std::size_t(g.n) * g.symbols + g.window + g.n + 64) / 16 + 2;
     const auto base = in.position(g, 0, -17);
@@ -573,7 +573,7 @@ pack_codes(const batch_geometry& g, const frame_input& in, std::uint32_t* codes)
 
 // Sums of the priors of each index, into device memory that the block owns.
 inline __device__ void
-sum_priors(const batch_geometry& g, const frame_input& in, double* sums)
+sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
 {
     for (unsigned i = threadIdx.x / 32; g.priors && i < g.outputs; i += blockDim.x / 32) {
         double sum = 0;
@@ -592,7 +592,7 @@ sum_priors(const batch_geometry& g, const frame_input& in, double* sums)
 #define GPUFEC_BOUNDS
 #endif
 template <int N, class Row, class Metric>
-__global__ void GPUFEC_BOUNDS linear_bits(const batch_geometry g,
+__global__ void GPUFEC_BOUNDS linear_bits(const sync_geometry g,
                                           const linear_memory memory,
                                           double* prior_sums,
                                           const std::byte* input,
@@ -628,7 +628,7 @@ template <class Row, class Metric>
 struct any_sweep {
     static constexpr int S = nibble_segment;
 
-    const batch_geometry& g;
+    const sync_geometry& g;
     const frame_input& in;
     const linear_memory& memory;
     double* prior_sums;
@@ -786,7 +786,7 @@ struct any_sweep {
 };
 
 template <class Row, class Metric>
-__global__ void linear_any(const batch_geometry g,
+__global__ void linear_any(const sync_geometry g,
                            const linear_memory memory,
                            double* prior_sums,
                            const std::byte* input,
