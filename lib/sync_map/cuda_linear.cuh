@@ -23,12 +23,7 @@
 namespace gr {
 namespace gpufec {
 
-// Outputs that are summed over lanes at a time: few, for a loop that does not fit into
-// the innermost instruction cache waits for instructions more than for anything else.
-#ifndef GPUFEC_CHUNK
-#define GPUFEC_CHUNK 4
-#endif
-constexpr unsigned chunk = GPUFEC_CHUNK;
+constexpr unsigned chunk = 8;          // outputs that are summed over lanes at a time
 constexpr unsigned nibble_segment = 8; // symbols of a word in the general kernel
 constexpr unsigned row_padding = 8;    // zeros before and after a row
 
@@ -588,16 +583,13 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
     __syncthreads();
 }
 
-#ifndef GPUFEC_BOUNDS
-#define GPUFEC_BOUNDS
-#endif
 template <int N, class Row, class Metric>
-__global__ void GPUFEC_BOUNDS linear_bits(const sync_geometry g,
-                                          const linear_memory memory,
-                                          double* prior_sums,
-                                          const std::byte* input,
-                                          std::byte* output,
-                                          sync_status* status)
+__global__ void linear_bits(const sync_geometry g,
+                            const linear_memory memory,
+                            double* prior_sums,
+                            const std::byte* input,
+                            std::byte* output,
+                            sync_status* status)
 {
     extern __shared__ double shared[];
     linear_shared<Row, Metric> s(g, reinterpret_cast<std::byte*>(shared));
