@@ -12,7 +12,8 @@
 #include "cuda.h"
 #include "cuda/runtime.h"
 #include "cuda_corridor.cuh"
-#include "cuda_linear.cuh"
+#include "cuda_linear_any.cuh"
+#include "cuda_words.h"
 #include <type_traits>
 #include <algorithm>
 #include <vector>
@@ -60,64 +61,6 @@ sync_geometry make_geometry(const sync_plan& p)
     g.erased = w.transmission(1.0 / g.alphabet) * scale;
     g.log_scale = p.log_scale();
     return g;
-}
-
-// Words as bits, the first being bit \p first: frame_symbols × q.
-std::vector<std::uint32_t> pack_bits(const sync_code& code, unsigned first = 0)
-{
-    std::vector<std::uint32_t> packed;
-    for (unsigned i = 0; i < code.frame_symbols(); ++i) {
-        for (unsigned D = 0; D < code.q(); ++D) {
-            std::uint32_t word = 0;
-            for (unsigned t = 0; t < code.n(); ++t) {
-                word |= std::uint32_t(code.word(i, D)[t]) << (first + t);
-            }
-            packed.push_back(word);
-        }
-    }
-    return packed;
-}
-
-// Symbols begin … begin + count − 1 of a word, four bits each.
-std::uint32_t nibbles(const std::uint8_t* word, int begin, int count)
-{
-    std::uint32_t packed = 0;
-    for (int t = 0; t < count; ++t) {
-        packed |= std::uint32_t(word[begin + t]) << 4 * t;
-    }
-    return packed;
-}
-
-// frame_symbols × segments × q; the first segment is the one that may be short.
-std::vector<std::uint32_t>
-pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
-{
-    std::vector<std::uint32_t> packed;
-    for (unsigned i = 0; i < code.frame_symbols(); ++i) {
-        for (unsigned k = 0; k < segments; ++k) {
-            const int begin = k ? first_segment + (k - 1) * nibble_segment : 0;
-            const int count = k ? nibble_segment : first_segment;
-            for (unsigned D = 0; D < code.q(); ++D) {
-                packed.push_back(nibbles(code.word(i, D), begin, count));
-            }
-        }
-    }
-    return packed;
-}
-
-// frame_symbols × q × words of eight symbols each.
-std::vector<std::uint32_t> pack_nibbles(const sync_code& code)
-{
-    std::vector<std::uint32_t> packed;
-    const int n = code.n();
-    for (unsigned i = 0; i < code.frame_symbols(); ++i) {
-        for (unsigned D = 0; D < code.q(); ++D) {
-            for (int t = 0; t < n; t += 8) {
-                packed.push_back(nibbles(code.word(i, D), t, std::min(8, n - t)));
-            }
-        }
-    }
-    return packed;
 }
 
 buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
