@@ -519,7 +519,8 @@ __global__ void __launch_bounds__(register_threads, 4)
     if (pair >= g.pairs) {
         return; // whole warps
     }
-    trellis_type trellis(thread % trellis_type::lanes, g.order.inverted);
+    trellis_type trellis(thread % trellis_type::lanes,
+                         Input::may_be_inverted ? g.order.inverted : 0);
     const Input values(g, input, pair);
     const global_survivors to{ survivors + thread, std::size_t(g.pairs) << LB };
     register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
@@ -579,7 +580,7 @@ __global__ void __launch_bounds__(register_threads)
     const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     const unsigned lane = thread % lanes;
-    trellis_type trellis(lane, g.order.inverted);
+    trellis_type trellis(lane, Input::may_be_inverted ? g.order.inverted : 0);
     {
         Input values(g, input, pair < g.pairs ? pair : 0);
         const shared_survivors to{ kept + threadIdx.x, threads };

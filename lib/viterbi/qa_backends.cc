@@ -55,6 +55,20 @@ std::vector<test_case> cases()
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
     all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
     all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
+    // Inverted outputs and another order, through every way into the kernels.
+    const auto ccsds = conv_code::preset("ccsds");
+    const conv_code reversed(7, { -0133, 0171 });
+    all.push_back({ "ccsds_packed4", ccsds, t::streaming, 0, 0, 0, 4000, true });
+    all.push_back({ "ccsds_odd_overlap", ccsds, t::streaming, 0, 512, 43, 4000 });
+    all.push_back({ "ccsds_terminated", ccsds, t::terminated, 700 });
+    all.push_back({ "ccsds_tailbiting", ccsds, t::tailbiting, 700 });
+    all.push_back({ "reversed_stream", reversed, t::streaming, 0, 0, 0, 4000 });
+    all.push_back({ "reversed_terminated", reversed, t::terminated, 700 });
+    all.push_back(
+        { "k9_reversed", conv_code(9, { 0561, -0753 }), t::streaming, 0, 0, 0, 4000 });
+    all.push_back({ "k9_terminated", conv_code(9, { 0561, -0753 }), t::terminated, 901 });
+    all.push_back(
+        { "third_reversed", conv_code(7, { 0165, -0133, 0171 }), t::terminated, 901 });
     all.push_back({ "terminated_tiny", k7, t::terminated, 1 });
     all.push_back({ "terminated_8192", k7, t::terminated, 8192 });
     all.push_back({ "terminated_blocks", dvb34, t::terminated, 1000, 96, 33 });

@@ -13,8 +13,12 @@ import tempfile
 import unittest
 
 from gnuradio import gpufec, gr
-from gnuradio.grc.core import Messages
-from gnuradio.grc.core.platform import Platform
+
+try:
+    from gnuradio.grc.core import Messages
+    from gnuradio.grc.core.platform import Platform
+except ModuleNotFoundError as missing:
+    raise unittest.SkipTest(f"GNU Radio Companion is not installed: {missing}")
 
 import qa_support as support
 

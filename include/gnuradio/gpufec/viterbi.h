@@ -167,9 +167,13 @@ public:
     std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
 
 private:
+    std::uint8_t*
+    send(std::uint64_t stage, unsigned& state, unsigned bit, std::uint8_t* out) const;
+
     conv_code d_code;
     termination d_ends;
     unsigned d_frame_bits;
+    std::vector<std::uint8_t> d_words; // sent in each state, with bit 0, then with bit 1
     unsigned d_state = 0;
     std::uint64_t d_stage = 0;
 };
