@@ -1,0 +1,395 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_H
+#define INCLUDED_GPUFEC_SYNC_MAP_H
+
+#include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief The channel that inserts, deletes and substitutes symbols (BSID).
+ *
+ * Before each transmitted symbol the channel inserts a random symbol with probability
+ * p_insert and asks again, or drops the symbol with p_delete, or else transmits it; a
+ * transmitted symbol is replaced by another with p_substitute. The \em drift is the
+ * number of received less the number of transmitted symbols.
+ *
+ * Briffa: GPU implementation and optimisation of a flexible maximum a-posteriori decoder
+ * for synchronisation correction (2014), section 2.2. A value type: it is valid once it
+ * exists.
+ */
+class GPUFEC_API bsid_model
+{
+public:
+    static constexpr unsigned max_alphabet = 16;
+
+    /*!
+     * \param p_insert 0 to below 1
+     * \param p_delete 0 to below 1, with p_insert + p_delete below 1
+     * \param p_substitute 0 to 1
+     * \param alphabet number of channel symbols, 2 to 16
+     * \throws std::invalid_argument that names the parameter, its value and what is
+     *         allowed
+     */
+    bsid_model(double p_insert,
+               double p_delete,
+               double p_substitute = 0,
+               unsigned alphabet = 2);
+
+    double p_insert() const { return d_insert; }
+    double p_delete() const { return d_delete; }
+    double p_substitute() const { return d_substitute; }
+    double p_transmit() const { return 1 - d_insert - d_delete; }
+    unsigned alphabet() const { return d_alphabet; }
+
+    //! Natural logarithm of the probability of \p drift after \p symbols symbols.
+    double log_drift_probability(unsigned symbols, int drift) const;
+
+private:
+    double d_insert, d_delete, d_substitute;
+    unsigned d_alphabet;
+};
+
+//! Drifts from first to last, both included.
+struct drift_range {
+    int first = 0;
+    int last = 0;
+
+    unsigned size() const { return unsigned(last - first + 1); }
+    bool contains(int drift) const { return first <= drift && drift <= last; }
+    bool operator==(const drift_range& o) const
+    {
+        return first == o.first && last == o.last;
+    }
+};
+
+//! What is known of a drift: probability[k] of first + k, up to a common factor.
+struct drift_prior {
+    int first = 0;
+    std::vector<double> probability = { 1 };
+};
+
+/*!
+ * \brief The drifts to be considered after \p symbols symbols, so that the rest together
+ * has a probability below \p exclusion (1e-15 to below 1).
+ *
+ * With a prior on the drift at the start, of the drift since the prior's origin. Always
+ * contains drift 0. \throws std::invalid_argument
+ */
+GPUFEC_API drift_range drift_limits(const bsid_model& channel,
+                                    unsigned symbols,
+                                    double exclusion,
+                                    const drift_prior& start = {});
+
+/*!
+ * \brief A codebook of q words of n channel symbols for each of N message symbols.
+ *
+ * Any n of at least 1, any q of at least 2 with q ≤ alphabet^n; all words of an index
+ * differ. A value type: it is valid once it exists.
+ */
+class GPUFEC_API sync_code
+{
+public:
+    /*!
+     * \param n channel symbols a word
+     * \param q words an index
+     * \param frame_symbols N, message symbols a frame
+     * \param words N·q rows of n channel symbols, row i·q + D; the leftmost is sent first
+     * \param alphabet number of channel symbols, 2 to 16
+     * \throws std::invalid_argument that names the parameter, its value and what is
+     *         allowed
+     */
+    sync_code(unsigned n,
+              unsigned q,
+              unsigned frame_symbols,
+              std::vector<std::uint8_t> words,
+              unsigned alphabet = 2);
+
+    /*!
+     * \brief Reads N·q rows of n digits (base 16, '0' to 'f'; white space between rows or
+     * digits, '#' begins a comment). \throws std::invalid_argument
+     */
+    static sync_code from_file(const std::string& path,
+                               unsigned n,
+                               unsigned q,
+                               unsigned frame_symbols,
+                               unsigned alphabet = 2);
+
+    unsigned n() const { return d_n; }
+    unsigned q() const { return d_q; }
+    unsigned frame_symbols() const { return d_frame_symbols; }
+    unsigned alphabet() const { return d_alphabet; }
+    //! Channel symbols a frame.
+    unsigned frame_bits() const { return d_n * d_frame_symbols; }
+    //! The n channel symbols of message symbol \p D at index \p i of a frame.
+    const std::uint8_t* word(unsigned i, unsigned D) const
+    {
+        return d_words->data() + (std::size_t(i) * d_q + D) * d_n;
+    }
+
+private:
+    unsigned d_n, d_q, d_frame_symbols, d_alphabet;
+    std::shared_ptr<const std::vector<std::uint8_t>> d_words;
+};
+
+//! The codebook of Davey and MacKay: the q words of least weight (of equal weight the
+//! smaller first), with a random marker of n bits added at each index.
+GPUFEC_API sync_code codebook_davey_mackay(unsigned n,
+                                           unsigned q,
+                                           unsigned frame_symbols,
+                                           std::uint64_t seed);
+
+//! The codebook of a marker code: the bits of the symbol, most significant first, then
+//! \p marker, a string of '0' and '1'. q must be a power of two.
+GPUFEC_API sync_code codebook_marker(unsigned q,
+                                     unsigned frame_symbols,
+                                     const std::string& marker);
+
+//! A codebook of q random words, all different, drawn anew at each index.
+GPUFEC_API sync_code codebook_random(unsigned n,
+                                     unsigned q,
+                                     unsigned frame_symbols,
+                                     std::uint64_t seed,
+                                     unsigned alphabet = 2);
+
+//! Writes the n·count channel symbols of \p count message symbols, the first of which is
+//! at index \p first of a frame. A symbol of q or above counts modulo q.
+GPUFEC_API void sync_encode(const sync_code& code,
+                            const std::uint16_t* symbols,
+                            std::size_t count,
+                            std::uint8_t* out,
+                            unsigned first = 0);
+
+//! Where frames begin and end.
+enum class sync_mode {
+    framed, //!< each push is a frame
+    stream  //!< frames follow each other without a mark
+};
+
+//! How posteriors are computed.
+enum class sync_form {
+    linear,  //!< each word's lattice once over all drifts: exact and fastest
+    corridor //!< with branch metrics of limited drift changes, as in Briffa 2014
+};
+
+enum class sync_precision {
+    float32,
+    float64,
+    mixed //!< lattices in float, all else in double
+};
+
+//! What becomes of the corridor form's branch metrics.
+enum class sync_storage {
+    automatic, //!< global where memory allows
+    global,    //!< all of a frame's are kept
+    local      //!< they are computed twice, and those of one index kept
+};
+
+//! How the corridor form computes its branch metrics.
+enum class sync_receiver {
+    corridor, //!< a lattice, as far as the drift limits reach
+    lattice,  //!< the whole lattice
+    trellis   //!< a trellis over drifts with a cap on insertions before a symbol
+};
+
+//! What is given for each message symbol.
+enum class sync_output {
+    symbols,     //!< the most likely symbol: uint8 up to q = 256, else int16
+    posteriors,  //!< q floats of sum 1
+    extrinsics,  //!< q floats of sum 1: posteriors without the prior's part
+    llr,         //!< log2 q int8, most significant bit first, positive means 0, 8 a nat;
+                 //!< of the extrinsics
+    posteriors64 //!< q doubles of sum 1
+};
+
+//! \throws std::invalid_argument that says what is allowed
+GPUFEC_API sync_mode sync_mode_from_string(const std::string& name);
+//! \copydoc sync_mode_from_string
+GPUFEC_API sync_form sync_form_from_string(const std::string& name);
+//! "float", "double" or "mixed". \throws std::invalid_argument
+GPUFEC_API sync_precision sync_precision_from_string(const std::string& name);
+//! "auto", "global" or "local". \throws std::invalid_argument
+GPUFEC_API sync_storage sync_storage_from_string(const std::string& name);
+//! \copydoc sync_mode_from_string
+GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
+//! \copydoc sync_mode_from_string
+GPUFEC_API sync_output sync_output_from_string(const std::string& name);
+
+//! What a sync_decoder decodes, and how.
+struct sync_options {
+    sync_options(sync_code c, const bsid_model& model)
+        : code(std::move(c)), channel(model)
+    {
+    }
+
+    sync_code code;
+    bsid_model channel;
+    sync_mode mode = sync_mode::framed;
+    //! false: one channel symbol a byte, one out of range being an erasure; true: floats,
+    //! the probability that a 1 was received (alphabet 2), NaN being an erasure.
+    bool soft_input = false;
+    sync_output output = sync_output::symbols;
+    sync_form form = sync_form::linear;
+    sync_precision precision = sync_precision::float32;
+    double exclusion = 1e-10; //!< probability of drifts that are not considered
+    bool priors = false;      //!< each frame comes with priors of its symbols
+    bool drifts = false;      //!< give the drift posteriors of both ends of a frame
+
+    // Frames: what is known of the drift at both ends. A start at drift m means that the
+    // frame begins at item m. An end at drift m means m + n·N items since item 0; without
+    // an end prior the frame ends with the last item.
+    drift_prior start;
+    drift_prior end = { 0, {} };
+
+    // Streams.
+    unsigned lookahead = 0; //!< symbols beyond a frame that it is decoded with; 0: chosen
+    unsigned acquire =
+        0; //!< the first frame begins at any of so many items; 0: at item 0
+
+    // The corridor form.
+    sync_storage storage = sync_storage::automatic;
+    int change_first = 0; //!< drift changes a symbol; both 0: from the exclusion
+    int change_last = 0;
+    sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
+    unsigned insertion_cap = 2; //!< trellis: the most insertions before a symbol
+    //! Boundary metrics below this part of the largest count as 0, CPU only.
+    double state_threshold = 0;
+    //! Lattice values below this part of the row's largest count as 0, CPU only.
+    double lattice_threshold = 0;
+
+    unsigned batch = 0; //!< frames a slot; 0: chosen from the device
+    unsigned slots = 3;
+    double max_latency_ms = 50;
+    backend where = backend::automatic;
+    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
+    unsigned threads = 1;             //!< of the CPU backend
+};
+
+//! What is known of a decoded frame.
+struct sync_status {
+    //! Natural logarithm of P(Y); in a stream that of the frame and its look-ahead, less
+    //! that of as many random items.
+    double log_probability;
+    float entropy;            //!< of the drift at the frame's end, bits
+    std::int32_t start_drift; //!< the most likely drift at its beginning
+    std::int32_t end_drift;   //!< the most likely drift at its end
+    std::uint32_t valid;      //!< 0: not to be decoded; posteriors are uniform, symbols 0
+};
+
+/*!
+ * \brief Decodes frames, or a stream of frames that follow one another without a mark.
+ *
+ * Push received items, pull decoded frames; what a flowgraph's block does, without a
+ * flowgraph. One thread calls it. Implements the maximum a-posteriori decoder of Briffa
+ * (2014), by default in a form that runs each word's lattice once over all drifts.
+ *
+ * A stream is decoded with unknown frame boundaries: each frame begins with what the
+ * forward recursion knows of the drift at its boundary, and looks ahead through the
+ * backward recursion alone, with bits beyond the look-ahead unknown.
+ */
+class GPUFEC_API sync_decoder
+{
+public:
+    enum class level { info, warning, error };
+
+    struct hooks {
+        //! Something may have become ready to pull, or due; called from any thread.
+        std::function<void()> wake = [] {};
+        std::function<void(level, const std::string&)> log = [](level,
+                                                                const std::string&) {};
+    };
+
+    //! A decoded frame; what it points to is good until the next call of the decoder.
+    struct frame {
+        std::uint64_t number; //!< of the frame, from 0
+        const void* output;   //!< frame_symbols times what sync_output says
+        std::size_t output_bytes;
+        const float* first_drifts; //!< posteriors of window() drifts; nullptr unless
+        const float* last_drifts;  //!< asked for
+        sync_status status;
+        //! Streams: the received item that the frame most likely begins with.
+        std::int64_t begin;
+        //! Streams: whether the decoder follows the boundaries; frames: whether valid.
+        bool locked;
+    };
+
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    explicit sync_decoder(const sync_options& options);
+    sync_decoder(const sync_options& options, hooks h);
+    ~sync_decoder();
+
+    /*!
+     * \brief Takes a frame, unless every slot is in flight: then it says false.
+     *
+     * \param items the frame's received items; any number of them
+     * \param priors frame_symbols × q weights of the symbols, with options.priors
+     */
+    bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
+
+    //! Streams: takes up to \p count items, and says how many it took.
+    std::size_t push(const void* items, std::size_t count);
+
+    //! Nothing more will be pushed: decodes what is there to its end.
+    void finish();
+
+    //! The next frame in order, if it is decoded.
+    bool pull(frame& f);
+
+    //! Whether a pull would give something at once.
+    bool ready();
+    //! Whether a partial batch has waited for max_latency_ms; flush() sends it.
+    bool due() const;
+    void flush();
+    //! Whether every slot is in flight, so that a push would take nothing.
+    bool full() const;
+    //! Whether all that was pushed has been pulled, after finish().
+    bool done() const;
+    //! Sleeps until ready() or for \p limit.
+    bool wait(std::chrono::milliseconds limit);
+
+    //! Forgets what was pushed: as if newly made.
+    void reset();
+
+    //! Decodes with another channel, of the same alphabet, from the next frame on. Waits
+    //! for the frames in flight, which must then be pulled before more are pushed.
+    void set_channel(const bsid_model& channel);
+    void set_max_latency_ms(double milliseconds);
+
+    const sync_options& options() const;
+    //! Drifts considered, of a stream about the expected one.
+    drift_range window() const;
+    //! Symbols of look-ahead of a stream.
+    unsigned lookahead() const;
+    //! Output bytes of one message symbol.
+    std::size_t symbol_bytes() const;
+    //! Frames a slot.
+    std::size_t batch() const;
+    //! "cuda" or "cpu", and the device: what decodes now.
+    std::string active_backend() const;
+    std::string active_device() const;
+
+private:
+    class impl;
+    std::unique_ptr<impl> d_impl;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_H */

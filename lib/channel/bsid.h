@@ -1,0 +1,45 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* A seeded channel that inserts, deletes and substitutes, for tests and simulations. */
+
+#ifndef INCLUDED_GPUFEC_CHANNEL_BSID_H
+#define INCLUDED_GPUFEC_CHANNEL_BSID_H
+
+#include <gnuradio/gpufec/sync_map.h>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+class bsid_channel
+{
+public:
+    bsid_channel(const bsid_model& model, std::uint64_t seed);
+
+    //! Appends to \p out what is received when \p symbol is sent; says how many symbols.
+    unsigned send(std::uint8_t symbol, std::vector<std::uint8_t>& out);
+
+    //! What is received of \p symbols; the same seed gives the same on every platform.
+    std::vector<std::uint8_t> send(const std::vector<std::uint8_t>& symbols);
+
+    void set_model(const bsid_model& model) { d_model = model; }
+
+private:
+    double uniform() { return (d_random() >> 11) * 0x1p-53; }
+    unsigned below(unsigned limit) { return (d_random() >> 32) * limit >> 32; }
+
+    bsid_model d_model;
+    std::mt19937_64 d_random;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_CHANNEL_BSID_H */

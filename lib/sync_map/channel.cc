@@ -1,0 +1,221 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The BSID channel's parameters and the distribution of its drift. */
+
+#include "channel.h"
+#include "check.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+double log_choose(double n, double k)
+{
+    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+// k·log(p), where 0·log(0) is 0.
+double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
+
+// The probability of a drift, each computed once.
+class drift_distribution
+{
+public:
+    drift_distribution(const bsid_model& channel,
+                       unsigned symbols,
+                       const drift_prior& start)
+        : d_channel(channel), d_symbols(symbols), d_start(start)
+    {
+        double sum = 0;
+        double mean = 0;
+        for (std::size_t k = 0; k < start.probability.size(); ++k) {
+            const double p = start.probability[k];
+            if (!(p >= 0) || std::isinf(p)) {
+                refuse("start drift prior", p, "finite and not negative is allowed");
+            }
+            sum += p;
+            mean += p * (start.first + int(k));
+        }
+        if (!(sum > 0)) {
+            refuse("sum of the start drift prior", sum, "above 0 is allowed");
+        }
+        d_scale = 1 / sum;
+        d_mean = mean / sum + symbols * (channel.p_insert() - channel.p_delete()) /
+                                  (1 - channel.p_insert());
+    }
+
+    double mean() const { return d_mean; }
+
+    double operator()(int m)
+    {
+        double p = 0;
+        for (std::size_t k = 0; k < d_start.probability.size(); ++k) {
+            if (d_start.probability[k] > 0) {
+                p += d_start.probability[k] * d_scale * plain(m - d_start.first - int(k));
+            }
+        }
+        return p;
+    }
+
+private:
+    double plain(int m)
+    {
+        auto& side = m < 0 ? d_negative : d_positive;
+        const std::size_t at = std::abs(m);
+        while (side.size() <= at) {
+            const int next = m < 0 ? -int(side.size()) : int(side.size());
+            side.push_back(std::exp(d_channel.log_drift_probability(d_symbols, next)));
+        }
+        return side[at];
+    }
+
+    const bsid_model& d_channel;
+    unsigned d_symbols;
+    const drift_prior& d_start;
+    double d_scale, d_mean;
+    std::vector<double> d_positive, d_negative;
+};
+
+// The last drift in direction \p step whose probability reaches \p floor, or 0.
+int last_above(drift_distribution& phi, int step, double floor)
+{
+    int last = 0;
+    for (int m = step;; m += step) {
+        const double p = phi(m);
+        if (p >= floor) {
+            last = m;
+        } else if ((m - phi.mean()) * step > 0) {
+            return last;
+        }
+    }
+}
+
+// The probability beyond \p from in direction \p step.
+double tail(drift_distribution& phi, int from, int step, double negligible)
+{
+    double sum = 0;
+    for (int m = from + step;; m += step) {
+        const double p = phi(m);
+        sum += p;
+        if (p < negligible && (m - phi.mean()) * step > 0) {
+            return sum;
+        }
+    }
+}
+
+} // namespace
+
+bsid_model::bsid_model(double p_insert,
+                       double p_delete,
+                       double p_substitute,
+                       unsigned alphabet)
+    : d_insert(p_insert),
+      d_delete(p_delete),
+      d_substitute(p_substitute),
+      d_alphabet(alphabet)
+{
+    // Written so that NaN is refused.
+    if (!(p_insert >= 0 && p_insert < 1)) {
+        refuse("p_insert", p_insert, "0 to below 1 is allowed");
+    }
+    if (!(p_delete >= 0 && p_delete < 1)) {
+        refuse("p_delete", p_delete, "0 to below 1 is allowed");
+    }
+    if (!(1 - p_insert - p_delete > 0)) {
+        refuse("p_insert + p_delete", p_insert + p_delete, "below 1 is allowed");
+    }
+    if (!(p_substitute >= 0 && p_substitute <= 1)) {
+        refuse("p_substitute", p_substitute, "0 to 1 is allowed");
+    }
+    if (alphabet < 2 || alphabet > max_alphabet) {
+        refuse("alphabet", alphabet, "2 to 16 is allowed");
+    }
+}
+
+double bsid_model::log_drift_probability(unsigned symbols, int drift) const
+{
+    const double T = symbols;
+    const double m = drift;
+    if (symbols == 0) {
+        return drift == 0 ? 0 : minus_infinity;
+    }
+    // j symbols deleted, m + j inserted.
+    const auto term = [&](double j) {
+        if ((d_delete == 0 && j > 0) || (d_insert == 0 && m + j > 0)) {
+            return minus_infinity;
+        }
+        return log_power(p_transmit(), T - j) + log_power(d_delete, j) +
+               log_power(d_insert, m + j) + log_choose(T, j) +
+               log_choose(T + m + j - 1, m + j);
+    };
+    const double fewest = std::max(-m, 0.0);
+    double largest = minus_infinity;
+    double sum = 0; // of exp(term − largest)
+    for (double j = fewest; j <= T; ++j) {
+        const double t = term(j);
+        if (t > largest) {
+            sum = (largest == minus_infinity ? 0 : sum * std::exp(largest - t)) + 1;
+            largest = t;
+        } else if (t > largest - 60) {
+            sum += std::exp(t - largest);
+        } else if (j > fewest) {
+            break; // terms rise to one peak and fall
+        }
+    }
+    return sum > 0 ? largest + std::log(sum) : minus_infinity;
+}
+
+drift_range drift_limits(const bsid_model& channel,
+                         unsigned symbols,
+                         double exclusion,
+                         const drift_prior& start)
+{
+    if (!(exclusion >= 1e-300 && exclusion < 1)) {
+        refuse("exclusion", exclusion, "above 0 and below 1 is allowed");
+    }
+    drift_distribution phi(channel, symbols, start);
+    drift_range range{ last_above(phi, -1, exclusion / 2),
+                       last_above(phi, +1, exclusion / 2) };
+    const double negligible = exclusion * 1e-9;
+    double outside =
+        tail(phi, range.first, -1, negligible) + tail(phi, range.last, +1, negligible);
+    while (outside >= exclusion) {
+        const double below = phi(range.first - 1);
+        const double above = phi(range.last + 1);
+        if (below > above) {
+            --range.first;
+        } else {
+            ++range.last;
+        }
+        outside -= std::max(below, above);
+    }
+    return range;
+}
+
+double exclusion_per_symbol(double exclusion, unsigned symbols)
+{
+    return -std::expm1(std::log1p(-exclusion) / symbols);
+}
+
+bsid_weights::bsid_weights(const bsid_model& channel)
+{
+    const double s = channel.alphabet();
+    match = channel.p_transmit() * (1 - channel.p_substitute());
+    mismatch = channel.p_transmit() * channel.p_substitute() / (s - 1);
+    insertion = channel.p_insert() / s;
+    deletion = channel.p_delete();
+}
+
+} // namespace gpufec
+} // namespace gr

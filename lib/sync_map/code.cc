@@ -1,0 +1,221 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The codebooks of the synchronisation decoder, given, read or made. */
+
+#include "check.h"
+#include <gnuradio/gpufec/sync_map.h>
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <set>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+using word_list = std::vector<std::uint8_t>;
+
+// Writes the n bits of \p value, most significant first.
+void append_bits(word_list& words, std::uint64_t value, unsigned n)
+{
+    for (unsigned t = n; t-- > 0;) {
+        words.push_back(t < 64 ? value >> t & 1u : 0u);
+    }
+}
+
+// Whether alphabet^n reaches q.
+bool enough_words(unsigned n, unsigned q, unsigned alphabet)
+{
+    std::uint64_t words = 1;
+    for (unsigned t = 0; t < n && words < q; ++t) {
+        words *= alphabet;
+    }
+    return words >= q;
+}
+
+void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphabet)
+{
+    if (n < 1) {
+        refuse("n", n, "at least 1 is allowed");
+    }
+    if (frame_symbols < 1) {
+        refuse("frame_symbols", frame_symbols, "at least 1 is allowed");
+    }
+    if (alphabet < 2 || alphabet > bsid_model::max_alphabet) {
+        refuse("alphabet", alphabet, "2 to 16 is allowed");
+    }
+    if (q < 2 || q > 65536 || !enough_words(n, q, alphabet)) {
+        refuse("q",
+               q,
+               "2 to 65536, and no more than there are words of n = " +
+                   std::to_string(n) + " channel symbols, is allowed");
+    }
+}
+
+// The words of two symbols that share one at index i, if any do.
+void check_distinct(const sync_code& code, unsigned i)
+{
+    std::vector<unsigned> order(code.q());
+    for (unsigned D = 0; D < code.q(); ++D) {
+        order[D] = D;
+    }
+    const auto compare = [&](unsigned a, unsigned b) {
+        return std::memcmp(code.word(i, a), code.word(i, b), code.n());
+    };
+    std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+        return compare(a, b) < 0;
+    });
+    for (unsigned k = 1; k < code.q(); ++k) {
+        if (compare(order[k - 1], order[k]) == 0) {
+            refuse("codebook",
+                   "ambiguous at index " + std::to_string(i),
+                   "symbols " + std::to_string(order[k - 1]) + " and " +
+                       std::to_string(order[k]) +
+                       " share a word; all words of an index must differ");
+        }
+    }
+}
+
+} // namespace
+
+sync_code::sync_code(unsigned n,
+                     unsigned q,
+                     unsigned frame_symbols,
+                     std::vector<std::uint8_t> words,
+                     unsigned alphabet)
+    : d_n(n), d_q(q), d_frame_symbols(frame_symbols), d_alphabet(alphabet)
+{
+    check_shape(n, q, frame_symbols, alphabet);
+    const auto needed = std::size_t(n) * q * frame_symbols;
+    if (words.size() != needed) {
+        refuse("size of codebook",
+               words.size(),
+               "frame_symbols * q rows of n symbols, " + std::to_string(needed) +
+                   " in all, are needed");
+    }
+    for (const unsigned symbol : words) {
+        if (symbol >= alphabet) {
+            refuse("codebook entry",
+                   symbol,
+                   "0 to " + std::to_string(alphabet - 1) + " is allowed");
+        }
+    }
+    d_words = std::make_shared<const word_list>(std::move(words));
+    for (unsigned i = 0; i < frame_symbols; ++i) {
+        check_distinct(*this, i);
+    }
+}
+
+sync_code sync_code::from_file(const std::string& path,
+                               unsigned n,
+                               unsigned q,
+                               unsigned frame_symbols,
+                               unsigned alphabet)
+{
+    std::ifstream file(path);
+    if (!file) {
+        refuse("codebook", '"' + path + '"', "the file cannot be read");
+    }
+    word_list words;
+    for (std::string line; std::getline(file, line);) {
+        for (const char c : line.substr(0, line.find('#'))) {
+            if (std::isxdigit(static_cast<unsigned char>(c))) {
+                words.push_back(std::stoi(std::string(1, c), nullptr, 16));
+            } else if (!std::isspace(static_cast<unsigned char>(c))) {
+                refuse("codebook",
+                       '"' + path + '"',
+                       std::string("'") + c + "' is none of the digits 0 to f");
+            }
+        }
+    }
+    return sync_code(n, q, frame_symbols, std::move(words), alphabet);
+}
+
+sync_code
+codebook_davey_mackay(unsigned n, unsigned q, unsigned frame_symbols, std::uint64_t seed)
+{
+    check_shape(n, q, frame_symbols, 2);
+    // Words of one weight in rising order are the next ones with as many bits set.
+    const unsigned width = std::min(n, 63u);
+    std::vector<std::uint64_t> sparse = { 0 };
+    for (unsigned weight = 1; weight <= width && sparse.size() < q; ++weight) {
+        const std::uint64_t end = std::uint64_t(1) << width;
+        for (std::uint64_t w = (std::uint64_t(1) << weight) - 1;
+             w < end && sparse.size() < q;) {
+            sparse.push_back(w);
+            const auto low = w & -w;
+            const auto ripple = w + low;
+            w = ripple | ((w ^ ripple) / low >> 2);
+        }
+    }
+    std::mt19937_64 random(seed);
+    word_list words;
+    for (unsigned i = 0; i < frame_symbols; ++i) {
+        word_list marker(n);
+        for (auto& bit : marker) {
+            bit = random() >> 63;
+        }
+        for (const auto w : sparse) {
+            append_bits(words, w, n);
+            std::transform(marker.begin(),
+                           marker.end(),
+                           words.end() - n,
+                           words.end() - n,
+                           [](unsigned a, unsigned b) { return a ^ b; });
+        }
+    }
+    return sync_code(n, q, frame_symbols, std::move(words));
+}
+
+sync_code codebook_marker(unsigned q, unsigned frame_symbols, const std::string& marker)
+{
+    if (q < 2 || q > 65536 || (q & (q - 1)) != 0) {
+        refuse("q", q, "a power of two, 2 to 65536, is allowed");
+    }
+    if (marker.find_first_not_of("01") != std::string::npos) {
+        refuse("marker", '"' + marker + '"', "a string of 0 and 1 is allowed");
+    }
+    const unsigned bits = __builtin_ctz(q);
+    word_list words;
+    for (unsigned i = 0; i < frame_symbols; ++i) {
+        for (unsigned D = 0; D < q; ++D) {
+            append_bits(words, D, bits);
+            for (const char c : marker) {
+                words.push_back(c == '1');
+            }
+        }
+    }
+    return sync_code(bits + marker.size(), q, frame_symbols, std::move(words));
+}
+
+sync_code codebook_random(
+    unsigned n, unsigned q, unsigned frame_symbols, std::uint64_t seed, unsigned alphabet)
+{
+    check_shape(n, q, frame_symbols, alphabet);
+    std::mt19937_64 random(seed);
+    word_list words;
+    for (unsigned i = 0; i < frame_symbols; ++i) {
+        std::set<word_list> seen;
+        while (seen.size() < q) {
+            word_list w(n);
+            for (auto& symbol : w) {
+                symbol = (random() >> 32) * alphabet >> 32;
+            }
+            if (seen.insert(w).second) {
+                words.insert(words.end(), w.begin(), w.end());
+            }
+        }
+    }
+    return sync_code(n, q, frame_symbols, std::move(words), alphabet);
+}
+
+} // namespace gpufec
+} // namespace gr

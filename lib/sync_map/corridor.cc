@@ -1,0 +1,414 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "check.h"
+#include "corridor.h"
+#include <unistd.h>
+#include <algorithm>
+#include <cmath>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+std::size_t physical_memory()
+{
+    return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+bool keep_all(const sync_plan& plan)
+{
+    const auto needed = branch_metric_bytes(plan);
+    const auto there = physical_memory();
+    if (plan.storage == sync_storage::global && needed > there) {
+        refuse("storage",
+               "global",
+               "the branch metrics of a frame need " + std::to_string(needed >> 20) +
+                   " MiB, and the machine has " + std::to_string(there >> 20) +
+                   "; local is allowed");
+    }
+    return plan.storage == sync_storage::global ||
+           (plan.storage == sync_storage::automatic && needed <= there / 8);
+}
+
+// Lattices in Lattice, all else in Metric. Loops run over start drifts innermost.
+template <class Lattice, class Metric>
+class corridor : public corridor_decoder
+{
+public:
+    explicit corridor(const sync_plan& plan)
+        : d_plan(plan),
+          d_M(plan.window),
+          d_Mn(plan.change.size()),
+          d_keep(keep_all(plan)),
+          d_lowest(plan.receiver == sync_receiver::lattice ? -int(plan.code.n())
+                                                           : plan.change.first),
+          d_highest(plan.receiver == sync_receiver::lattice
+                        ? int(plan.code.n()) + plan.change.last
+                        : plan.change.last),
+          d_alpha((plan.symbols + 1) * std::size_t(d_M)),
+          d_beta(d_M),
+          d_sum(std::size_t(d_Mn) * d_M),
+          d_product(std::size_t(d_Mn) * d_M),
+          d_lattice(std::size_t(d_highest - d_lowest + 1) * d_M),
+          d_branch((d_keep ? std::size_t(plan.symbols) * plan.code.q() : 1) * d_Mn * d_M)
+    {
+        d_insertion = plan.insertion();
+        d_deletion = plan.deletion();
+    }
+
+    void decode(const std::byte* input, std::byte* output, sync_status& status) override
+    {
+        const sync_items items(d_plan, input);
+        double log_weight = -INFINITY;
+        if (items.valid()) {
+            load(items);
+            log_weight = forward(items);
+        }
+        if (!std::isfinite(log_weight)) {
+            return write_unknown(d_plan, output, status);
+        }
+        backward(items, output);
+        write_drifts(d_plan,
+                     items.header(),
+                     d_first.data(),
+                     d_last.data(),
+                     log_weight,
+                     output,
+                     status);
+    }
+
+private:
+    // Transmission weights by symbol, so that positions lie side by side; padded with
+    // zeros as far as lattices reach.
+    void load(const sync_items& items)
+    {
+        const int n = d_plan.code.n();
+        d_before = std::max(0, -d_lowest);
+        d_positions = d_before + std::size_t(n) * d_plan.symbols + d_M + d_highest + 1;
+        const unsigned s = d_plan.code.alphabet();
+        d_transmission.assign(s * d_positions, 0);
+        const std::int64_t base =
+            std::int64_t(items.header().origin) + items.header().first - d_before;
+        for (unsigned x = 0; x < s; ++x) {
+            for (std::size_t k = 0; k < d_positions; ++k) {
+                d_transmission[x * d_positions + k] =
+                    items.weight(base + std::int64_t(k), x);
+            }
+        }
+    }
+
+    Lattice* lattice_row(int change)
+    {
+        return d_lattice.data() + std::size_t(change - d_lowest) * d_M;
+    }
+
+    // Insertions before a symbol: any number, or as many as the trellis allows.
+    void insert(unsigned first, unsigned last)
+    {
+        const Lattice c = d_insertion;
+        if (d_plan.receiver != sync_receiver::trellis) {
+            for (int k = d_lowest + 1; k <= d_highest; ++k) {
+                auto* to = lattice_row(k);
+                const auto* from = lattice_row(k - 1);
+                for (unsigned m = first; m < last; ++m) {
+                    to[m] += c * from[m];
+                }
+            }
+            return;
+        }
+        for (int k = d_highest; k > d_lowest; --k) {
+            auto* to = lattice_row(k);
+            Lattice weight = c;
+            for (int u = 1; u <= int(d_plan.insertion_cap) && k - u >= d_lowest; ++u) {
+                const auto* from = lattice_row(k - u);
+                for (unsigned m = first; m < last; ++m) {
+                    to[m] += weight * from[m];
+                }
+                weight *= c;
+            }
+        }
+    }
+
+    // Transmits or deletes symbol t of a word.
+    void transmit(unsigned i, unsigned t, unsigned symbol, unsigned first, unsigned last)
+    {
+        const auto at = std::int64_t(d_plan.code.n()) * i + t + d_before;
+        const auto* Q = d_transmission.data() + symbol * d_positions + at;
+        for (int k = d_lowest; k <= d_highest; ++k) {
+            auto* row = lattice_row(k);
+            const auto* next = k < d_highest ? lattice_row(k + 1) : nullptr;
+            const Lattice pd = d_deletion;
+            if (next) {
+                for (unsigned m = first; m < last; ++m) {
+                    row[m] = Q[int(m) + k] * row[m] + pd * next[m];
+                }
+            } else {
+                for (unsigned m = first; m < last; ++m) {
+                    row[m] = Q[int(m) + k] * row[m];
+                }
+            }
+        }
+    }
+
+    // Drops lattice values far below the largest of the same start.
+    void prune(unsigned first, unsigned last)
+    {
+        for (unsigned m = first; m < last; ++m) {
+            Lattice largest = 0;
+            for (int k = d_lowest; k <= d_highest; ++k) {
+                largest = std::max(largest, lattice_row(k)[m]);
+            }
+            const Lattice floor = largest * Lattice(d_plan.lattice_threshold);
+            for (int k = d_lowest; k <= d_highest; ++k) {
+                auto& value = lattice_row(k)[m];
+                value = value < floor ? 0 : value;
+            }
+        }
+    }
+
+    // Branch metrics R of word D at index i for starts first to last − 1: change × start.
+    void receive(unsigned i, unsigned D, unsigned first, unsigned last, Lattice* R)
+    {
+        const auto index = i % d_plan.code.frame_symbols();
+        const auto* x = d_plan.code.word(index, D);
+        std::fill(d_lattice.begin(), d_lattice.end(), Lattice(0));
+        std::fill(lattice_row(0) + first, lattice_row(0) + last, Lattice(1));
+        for (unsigned t = 0; t < d_plan.code.n(); ++t) {
+            insert(first, last);
+            transmit(i, t, x[t], first, last);
+            if (d_plan.lattice_threshold > 0) {
+                prune(first, last);
+            }
+        }
+        for (unsigned k = 0; k < d_Mn; ++k) {
+            const auto* row = lattice_row(d_plan.change.first + int(k));
+            std::fill(R + k * d_M, R + (k + 1) * d_M, Lattice(0));
+            std::copy(row + first, row + last, R + k * d_M + first);
+        }
+    }
+
+    Lattice* branch(unsigned i, unsigned D)
+    {
+        const auto number = d_keep ? std::size_t(i) * d_plan.code.q() + D : 0;
+        return d_branch.data() + number * d_Mn * d_M;
+    }
+
+    // Starts that α does not rule out.
+    void live(unsigned i, unsigned& first, unsigned& last) const
+    {
+        const auto* alpha = &d_alpha[std::size_t(i) * d_M];
+        first = 0;
+        last = d_M;
+        while (first < last && alpha[first] == 0) {
+            ++first;
+        }
+        while (first < last && alpha[last - 1] == 0) {
+            --last;
+        }
+    }
+
+    void add_to_sum(const Lattice* R, Metric prior)
+    {
+        for (std::size_t k = 0; k < d_sum.size(); ++k) {
+            d_sum[k] += prior * Metric(R[k]);
+        }
+    }
+
+    // Ends of changes k that lie in the window: starts begin to end − 1.
+    void starts(unsigned k, int& change, int& begin, int& end) const
+    {
+        change = d_plan.change.first + int(k);
+        begin = std::max(0, -change);
+        end = std::min(int(d_M), int(d_M) - change);
+    }
+
+    Metric scale(Metric* row, double threshold)
+    {
+        Metric sum = 0;
+        if (threshold > 0) {
+            const Metric floor = *std::max_element(row, row + d_M) * Metric(threshold);
+            std::replace_if(
+                row, row + d_M, [floor](Metric x) { return x < floor; }, Metric(0));
+        }
+        for (unsigned m = 0; m < d_M; ++m) {
+            sum += row[m];
+        }
+        for (unsigned m = 0; m < d_M; ++m) {
+            row[m] = sum > 0 ? row[m] / sum : 0;
+        }
+        return sum;
+    }
+
+    double forward(const sync_items& items)
+    {
+        double log_weight = 0;
+        for (unsigned m = 0; m < d_M; ++m) {
+            d_alpha[m] = items.start(m);
+        }
+        for (unsigned i = 0; i < d_plan.symbols; ++i) {
+            unsigned first, last;
+            live(i, first, last);
+            std::fill(d_sum.begin(), d_sum.end(), Metric(0));
+            for (unsigned D = 0; D < d_plan.code.q(); ++D) {
+                receive(i, D, first, last, branch(i, D));
+                add_to_sum(branch(i, D), items.prior(i, D));
+            }
+            const auto* alpha = &d_alpha[std::size_t(i) * d_M];
+            auto* next = &d_alpha[std::size_t(i + 1) * d_M];
+            std::fill(next, next + d_M, Metric(0));
+            for (unsigned k = 0; k < d_Mn; ++k) {
+                int change, begin, end;
+                starts(k, change, begin, end);
+                for (int m = begin; m < end; ++m) {
+                    next[m + change] += alpha[m] * d_sum[k * d_M + m];
+                }
+            }
+            log_weight += std::log(double(scale(next, d_plan.state_threshold)));
+        }
+        Metric sum = 0;
+        for (unsigned m = 0; m < d_M; ++m) {
+            d_beta[m] = items.end(m);
+            sum += d_beta[m] * d_alpha[std::size_t(d_plan.symbols) * d_M + m];
+        }
+        return log_weight + std::log(double(sum));
+    }
+
+    // λ of boundary i.
+    std::vector<double> drifts(unsigned i) const
+    {
+        std::vector<double> row(d_M);
+        double sum = 0;
+        for (unsigned m = 0; m < d_M; ++m) {
+            row[m] = double(d_alpha[std::size_t(i) * d_M + m]) * double(d_beta[m]);
+            sum += row[m];
+        }
+        for (auto& x : row) {
+            x = sum > 0 ? x / sum : 0;
+        }
+        return row;
+    }
+
+    void backward(const sync_items& items, std::byte* output)
+    {
+        const unsigned q = d_plan.code.q();
+        std::vector<double> L(q), prior(q);
+        for (unsigned i = d_plan.symbols; i-- > 0;) {
+            if (i + 1 == d_plan.outputs) {
+                d_last = drifts(i + 1);
+            }
+            unsigned first, last;
+            live(i, first, last);
+            weigh(i);
+            std::fill(d_sum.begin(), d_sum.end(), Metric(0));
+            double sum = 0;
+            for (unsigned D = 0; D < q; ++D) {
+                if (!d_keep) {
+                    receive(i, D, first, last, branch(i, D));
+                }
+                prior[D] = items.prior(i, D);
+                L[D] = prior[D] * likelihood(branch(i, D));
+                sum += L[D];
+                add_to_sum(branch(i, D), prior[D]);
+            }
+            step_back();
+            if (i < d_plan.outputs) {
+                for (auto& x : L) {
+                    x = sum > 0 ? x / sum : 1.0 / q;
+                }
+                write_symbol(d_plan,
+                             L.data(),
+                             d_plan.priors ? prior.data() : nullptr,
+                             output + i * d_plan.symbol_bytes());
+            }
+        }
+        d_first = drifts(0);
+    }
+
+    // α(m)·β(m + change), which all words of an index share.
+    void weigh(unsigned i)
+    {
+        const auto* alpha = &d_alpha[std::size_t(i) * d_M];
+        std::fill(d_product.begin(), d_product.end(), Metric(0));
+        for (unsigned k = 0; k < d_Mn; ++k) {
+            int change, begin, end;
+            starts(k, change, begin, end);
+            for (int m = begin; m < end; ++m) {
+                d_product[k * d_M + m] = alpha[m] * d_beta[m + change];
+            }
+        }
+    }
+
+    double likelihood(const Lattice* R) const
+    {
+        Metric sum[8] = {};
+        std::size_t k = 0;
+        for (; k + 8 <= d_product.size(); k += 8) {
+            for (unsigned j = 0; j < 8; ++j) {
+                sum[j] += d_product[k + j] * Metric(R[k + j]);
+            }
+        }
+        for (; k < d_product.size(); ++k) {
+            sum[0] += d_product[k] * Metric(R[k]);
+        }
+        double total = 0;
+        for (const auto s : sum) {
+            total += s;
+        }
+        return total;
+    }
+
+    void step_back()
+    {
+        std::vector<Metric> before(d_M, Metric(0));
+        for (unsigned k = 0; k < d_Mn; ++k) {
+            int change, begin, end;
+            starts(k, change, begin, end);
+            for (int m = begin; m < end; ++m) {
+                before[m] += d_sum[k * d_M + m] * d_beta[m + change];
+            }
+        }
+        scale(before.data(), 0);
+        d_beta = std::move(before);
+    }
+
+    sync_plan d_plan;
+    unsigned d_M, d_Mn;
+    bool d_keep;
+    int d_lowest, d_highest; // changes within a lattice
+    int d_before = 0;
+    std::size_t d_positions = 0;
+    Lattice d_insertion, d_deletion;
+    std::vector<Metric> d_alpha, d_beta, d_sum, d_product;
+    std::vector<Lattice> d_lattice, d_branch, d_transmission;
+    std::vector<double> d_first, d_last;
+};
+
+} // namespace
+
+std::size_t branch_metric_bytes(const sync_plan& plan)
+{
+    const std::size_t each = plan.precision == sync_precision::float64 ? 8 : 4;
+    return each * plan.symbols * plan.code.q() * plan.window * plan.change.size();
+}
+
+std::unique_ptr<corridor_decoder> make_corridor_decoder(const sync_plan& plan)
+{
+    switch (plan.precision) {
+    case sync_precision::float32:
+        return std::make_unique<corridor<float, float>>(plan);
+    case sync_precision::float64:
+        return std::make_unique<corridor<double, double>>(plan);
+    case sync_precision::mixed:
+        break;
+    }
+    return std::make_unique<corridor<float, double>>(plan);
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,38 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The papers' form of the decoder on the CPU: explicit branch metrics of limited drift
+ * changes, kept for a whole frame or computed twice. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H
+
+#include "batch.h"
+#include <memory>
+
+namespace gr {
+namespace gpufec {
+
+//! Decodes one frame at a time; one for each thread.
+class corridor_decoder
+{
+public:
+    virtual ~corridor_decoder() = default;
+    virtual void
+    decode(const std::byte* input, std::byte* output, sync_status& status) = 0;
+};
+
+//! Bytes of a frame's branch metrics in global storage.
+std::size_t branch_metric_bytes(const sync_plan& plan);
+
+//! \throws std::invalid_argument if global storage needs more memory than there is
+std::unique_ptr<corridor_decoder> make_corridor_decoder(const sync_plan& plan);
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H */

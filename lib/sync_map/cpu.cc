@@ -1,0 +1,301 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "check.h"
+#include "corridor.h"
+#include "cpu.h"
+#include "pipeline/worker_pool.h"
+#include <algorithm>
+#include <cmath>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+std::vector<const lane_kernels*> known_kernels()
+{
+    std::vector<const lane_kernels*> known;
+#ifdef GPUFEC_X86_VARIANTS
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq")) {
+        known.push_back(&avx512::kernels);
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        known.push_back(&avx2::kernels);
+    }
+#endif
+    known.push_back(&baseline::kernels);
+    return known;
+}
+
+const lane_kernel& of_precision(const lane_kernels& k, sync_precision precision)
+{
+    return precision == sync_precision::float32
+               ? k.float32
+               : (precision == sync_precision::float64 ? k.float64 : k.mixed);
+}
+
+class cpu_decoder : public sync_batch_decoder
+{
+public:
+    cpu_decoder(const sync_plan& plan,
+                std::size_t frames,
+                unsigned threads,
+                const lane_kernels& kernels)
+        : d_plan(plan), d_frames(frames), d_name(kernels.name), d_pool(threads)
+    {
+        if (plan.form == sync_form::linear) {
+            const auto tries = std::make_shared<word_tries>(plan.code);
+            for (unsigned t = 0; t < d_pool.threads(); ++t) {
+                d_groups.push_back(std::make_unique<lane_group>(plan, tries, kernels));
+            }
+        } else {
+            for (unsigned t = 0; t < d_pool.threads(); ++t) {
+                d_corridors.push_back(make_corridor_decoder(plan));
+            }
+        }
+    }
+
+    batch_limits limits() const override
+    {
+        return { d_frames,
+                 d_frames * d_plan.input_bytes(),
+                 d_frames * d_plan.output_bytes(),
+                 d_frames * sizeof(sync_status) };
+    }
+    std::string backend() const override { return "cpu"; }
+    std::string device() const override { return d_name; }
+
+    void on_completion(std::function<void()> notify) override
+    {
+        d_pool.on_completion(std::move(notify));
+    }
+
+    void submit(unsigned slot, const sync_job& job, const buffers& memory) override
+    {
+        const auto grain = d_groups.empty() ? 1 : d_groups[0]->lanes();
+        const auto chunks = (job.frames + grain - 1) / grain;
+        d_pool.submit(slot, chunks, [=](std::size_t chunk, unsigned worker) {
+            const auto first = chunk * grain;
+            const unsigned count = std::min<std::size_t>(grain, job.frames - first);
+            const auto* in = memory.input + first * d_plan.input_bytes();
+            auto* out = memory.output + first * d_plan.output_bytes();
+            auto* status = reinterpret_cast<sync_status*>(memory.status) + first;
+            if (d_groups.empty()) {
+                d_corridors[worker]->decode(in, out, *status);
+            } else {
+                d_groups[worker]->decode(in, count, out, status);
+            }
+        });
+    }
+
+    bool finished(unsigned slot) override { return d_pool.finished(slot); }
+
+private:
+    sync_plan d_plan;
+    std::size_t d_frames;
+    std::string d_name;
+    std::vector<std::unique_ptr<lane_group>> d_groups;
+    std::vector<std::unique_ptr<corridor_decoder>> d_corridors;
+    worker_pool d_pool; // last: its threads use all the rest
+};
+
+} // namespace
+
+const lane_kernels& cpu_kernels(const std::string& name)
+{
+    for (const auto* k : known_kernels()) {
+        if (name.empty() || name == k->name) {
+            return *k;
+        }
+    }
+    refuse("kernels", '"' + name + '"', "this machine does not have them");
+}
+
+lane_group::lane_group(const sync_plan& plan,
+                       std::shared_ptr<const word_tries> tries,
+                       const lane_kernels& kernels)
+    : d_plan(plan),
+      d_tries(std::move(tries)),
+      d_kernel(of_precision(kernels, plan.precision)),
+      d_transmission((std::size_t(plan.code.n()) * plan.symbols + plan.window) *
+                     plan.code.alphabet() * d_kernel.lanes * d_kernel.row_bytes),
+      d_priors(plan.priors ? std::size_t(plan.symbols) * plan.code.q() * d_kernel.lanes *
+                                 d_kernel.row_bytes
+                           : 0),
+      d_start(plan.window * d_kernel.lanes * d_kernel.metric_bytes),
+      d_end(d_start.size()),
+      d_alpha((plan.symbols + 1) * d_start.size()),
+      d_rows(std::size_t(row_vectors(*d_tries)) * plan.window * d_kernel.lanes *
+             d_kernel.row_bytes),
+      d_posteriors(std::size_t(plan.outputs) * plan.code.q() * d_kernel.lanes *
+                   d_kernel.metric_bytes),
+      d_first(d_start.size()),
+      d_last(d_start.size()),
+      d_log_weight(d_kernel.lanes)
+{
+    d_frames.tries = d_tries.get();
+    d_frames.symbols = plan.symbols;
+    d_frames.outputs = plan.outputs;
+    d_frames.window = plan.window;
+    d_frames.insertion = plan.insertion();
+    d_frames.deletion = plan.deletion();
+    d_frames.transmission = d_transmission.data();
+    d_frames.priors = plan.priors ? d_priors.data() : nullptr;
+    d_frames.start = d_start.data();
+    d_frames.end = d_end.data();
+    d_frames.alpha = d_alpha.data();
+    d_frames.rows = d_rows.data();
+    d_frames.posteriors = d_posteriors.data();
+    d_frames.first_drifts = d_first.data();
+    d_frames.last_drifts = d_last.data();
+    d_frames.log_weight = d_log_weight.data();
+}
+
+template <class Row>
+void lane_group::load_transmission(const sync_items& items, unsigned lane)
+{
+    const unsigned s = d_plan.code.alphabet();
+    const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
+    const auto count = std::int64_t(d_plan.code.n()) * d_plan.symbols + d_plan.window;
+    auto* out = reinterpret_cast<Row*>(d_transmission.data()) + lane;
+    for (std::int64_t k = 0; k < count; ++k) {
+        for (unsigned x = 0; x < s; ++x) {
+            *out = items.weight(base + k, x);
+            out += d_kernel.lanes;
+        }
+    }
+}
+
+template <class Row, class Metric>
+void lane_group::load(const std::byte* input, unsigned lane)
+{
+    const sync_items items(d_plan, input);
+    const unsigned lanes = d_kernel.lanes;
+    auto* start = reinterpret_cast<Metric*>(d_start.data()) + lane;
+    auto* end = reinterpret_cast<Metric*>(d_end.data()) + lane;
+    for (unsigned m = 0; m < d_plan.window; ++m) {
+        start[m * lanes] = items.valid() ? items.start(m) : 0;
+        end[m * lanes] = items.valid() ? items.end(m) : 0;
+    }
+    if (!items.valid()) {
+        return; // nothing starts, so nothing is read
+    }
+    load_transmission<Row>(items, lane);
+    auto* prior = reinterpret_cast<Row*>(d_priors.data()) + lane;
+    for (unsigned i = 0; d_plan.priors && i < d_plan.symbols; ++i) {
+        for (unsigned D = 0; D < d_plan.code.q(); ++D, prior += lanes) {
+            *prior = items.prior(i, D);
+        }
+    }
+}
+
+template <class Row, class Metric>
+void lane_group::store(const std::byte* input,
+                       unsigned lane,
+                       std::byte* out,
+                       sync_status& status)
+{
+    const sync_items items(d_plan, input);
+    const unsigned lanes = d_kernel.lanes;
+    if (!items.valid() || !std::isfinite(d_log_weight[lane])) {
+        return write_unknown(d_plan, out, status);
+    }
+    const auto gather = [lanes, lane](const host_memory& from, auto& to) {
+        const auto* in = reinterpret_cast<const Metric*>(from.data()) + lane;
+        for (auto& x : to) {
+            x = *in;
+            in += lanes;
+        }
+    };
+    std::vector<double> first(d_plan.window), last(d_plan.window);
+    gather(d_first, first);
+    gather(d_last, last);
+    write_drifts(d_plan,
+                 items.header(),
+                 first.data(),
+                 last.data(),
+                 d_log_weight[lane],
+                 out,
+                 status);
+    const unsigned q = d_plan.code.q();
+    std::vector<double> L(q), prior(q);
+    const auto* in = reinterpret_cast<const Metric*>(d_posteriors.data()) + lane;
+    for (unsigned i = 0; i < d_plan.outputs; ++i) {
+        for (unsigned D = 0; D < q; ++D, in += lanes) {
+            L[D] = *in;
+            prior[D] = d_plan.priors ? items.prior(i, D) : 1;
+        }
+        write_symbol(d_plan,
+                     L.data(),
+                     d_plan.priors ? prior.data() : nullptr,
+                     out + i * d_plan.symbol_bytes());
+    }
+}
+
+void lane_group::decode(const std::byte* input,
+                        unsigned count,
+                        std::byte* output,
+                        sync_status* status)
+{
+    const auto each = [&](auto&& action) {
+        for (unsigned lane = 0; lane < count; ++lane) {
+            action(lane, input + lane * d_plan.input_bytes());
+        }
+    };
+    const auto put = [&](unsigned lane) { return output + lane * d_plan.output_bytes(); };
+    if (d_plan.precision == sync_precision::float32) {
+        each([&](unsigned l, auto* in) { load<float, float>(in, l); });
+        d_kernel.decode(d_frames);
+        each(
+            [&](unsigned l, auto* in) { store<float, float>(in, l, put(l), status[l]); });
+    } else if (d_plan.precision == sync_precision::float64) {
+        each([&](unsigned l, auto* in) { load<double, double>(in, l); });
+        d_kernel.decode(d_frames);
+        each([&](unsigned l, auto* in) {
+            store<double, double>(in, l, put(l), status[l]);
+        });
+    } else {
+        each([&](unsigned l, auto* in) { load<float, double>(in, l); });
+        d_kernel.decode(d_frames);
+        each([&](unsigned l, auto* in) {
+            store<float, double>(in, l, put(l), status[l]);
+        });
+    }
+}
+
+void lane_group::forward(const std::byte* input, double* carried)
+{
+    const auto run = [&](auto row, auto metric) {
+        load<decltype(row), decltype(metric)>(input, 0);
+        d_kernel.forward(d_frames);
+        const auto* in = reinterpret_cast<const decltype(metric)*>(d_alpha.data()) +
+                         std::size_t(d_plan.outputs) * d_plan.window * d_kernel.lanes;
+        for (unsigned m = 0; m < d_plan.window; ++m) {
+            carried[m] = in[m * d_kernel.lanes];
+        }
+    };
+    if (d_plan.precision == sync_precision::float32) {
+        run(0.0f, 0.0f);
+    } else if (d_plan.precision == sync_precision::float64) {
+        run(0.0, 0.0);
+    } else {
+        run(0.0f, 0.0);
+    }
+}
+
+std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,
+                                                     std::size_t frames,
+                                                     unsigned threads,
+                                                     const std::string& kernels)
+{
+    return std::make_unique<cpu_decoder>(plan, frames, threads, cpu_kernels(kernels));
+}
+
+} // namespace gpufec
+} // namespace gr

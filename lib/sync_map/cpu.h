@@ -1,0 +1,76 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The decoder of the CPU: one frame a SIMD lane, as many lanes as the machine has. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_H
+
+#include "batch.h"
+#include "cpu_kernels.h"
+#include "pipeline/host_memory.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+//! The kernels of this machine; \p name of a variant, or "" for the best.
+//! \throws std::invalid_argument if the machine does not have that one
+const lane_kernels& cpu_kernels(const std::string& name = "");
+
+//! Decodes groups of up to lanes() frames in the linear form; one for each thread.
+class lane_group
+{
+public:
+    lane_group(const sync_plan& plan,
+               std::shared_ptr<const word_tries> tries,
+               const lane_kernels& kernels);
+
+    unsigned lanes() const { return d_kernel.lanes; }
+
+    //! Decodes \p count (1 to lanes()) frames that lie one after the other.
+    void decode(const std::byte* input,
+                unsigned count,
+                std::byte* output,
+                sync_status* status);
+
+    /*!
+     * \brief Only the forward recursion of one frame.
+     * \param carried window metrics of sum 1 at boundary outputs, all 0 if it is dead
+     */
+    void forward(const std::byte* input, double* carried);
+
+private:
+    template <class Row, class Metric>
+    void load(const std::byte* input, unsigned lane);
+    template <class Row, class Metric>
+    void
+    store(const std::byte* input, unsigned lane, std::byte* out, sync_status& status);
+    template <class Row>
+    void load_transmission(const sync_items& items, unsigned lane);
+
+    sync_plan d_plan;
+    std::shared_ptr<const word_tries> d_tries;
+    lane_kernel d_kernel;
+    host_memory d_transmission, d_priors, d_start, d_end, d_alpha, d_rows;
+    host_memory d_posteriors, d_first, d_last;
+    std::vector<double> d_log_weight;
+    lane_frames d_frames;
+};
+
+//! \p kernels names a variant of the kernels, or is "" for the best.
+std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,
+                                                     std::size_t frames,
+                                                     unsigned threads,
+                                                     const std::string& kernels = "");
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_H */

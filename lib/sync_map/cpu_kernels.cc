@@ -1,0 +1,615 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The linear form with one frame a SIMD lane, compiled once for each instruction set
+ * (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
+ *
+ * A word's lattice is a product of D_x·I, one for each channel symbol x sent: I lets any
+ * number of items be inserted, D_x transmits or deletes. Ascending rows (from α):
+ *   (I r)(m) = r(m) + Pi/s·(I r)(m − 1),   (D_x r)(m) = Q_x(m)·r(m) + Pd·r(m + 1).
+ * Descending rows (from β) take the transposes. Rows of prefixes are split off α down
+ * the prefix trie, I included, rows of suffixes off β down the suffix trie; where they
+ * meet lie the posteriors, and their sums are merged up the tries to the next α or β. */
+
+#include "cpu_kernels.h"
+#include <cmath>
+#include <cstring>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+namespace gr {
+namespace gpufec {
+namespace GPUFEC_ISA {
+
+namespace {
+
+constexpr unsigned vector_bytes = 4 * GPUFEC_LANES;
+
+// Denormals cost a hundred cycles each and are worth nothing here.
+class flush_denormals
+{
+public:
+#ifdef __SSE2__
+    flush_denormals() : d_saved(_mm_getcsr()) { _mm_setcsr(d_saved | 0x8040); }
+    ~flush_denormals() { _mm_setcsr(d_saved); }
+
+private:
+    unsigned d_saved;
+#else
+    flush_denormals() {}
+#endif
+};
+
+// Lattice rows of Row, boundary metrics of Metric, one lane for each Metric in a vector.
+template <class Row, class Metric>
+class linear_form
+{
+public:
+    static constexpr unsigned lanes = vector_bytes / sizeof(Metric);
+
+    static void decode(const lane_frames& frames)
+    {
+        const flush_denormals guard;
+        linear_form form(frames);
+        form.run_forward(frames.symbols);
+        form.run_backward();
+    }
+
+    static void forward(const lane_frames& frames)
+    {
+        const flush_denormals guard;
+        linear_form form(frames);
+        form.run_forward(frames.outputs);
+        for (unsigned l = 0; l < lanes; ++l) {
+            frames.log_weight[l] = form.d_log[l];
+        }
+    }
+
+private:
+    typedef Row vec __attribute__((vector_size(lanes * sizeof(Row))));
+    typedef Metric mvec __attribute__((vector_size(vector_bytes)));
+
+    explicit linear_form(const lane_frames& f)
+        : d_f(f),
+          d_tries(*f.tries),
+          d_M(f.window),
+          d_s(d_tries.alphabet()),
+          d_insertion(vec{} + Row(f.insertion)),
+          d_deletion(vec{} + Row(f.deletion)),
+          d_transmission(static_cast<const vec*>(f.transmission)),
+          d_priors(static_cast<const vec*>(f.priors)),
+          d_alpha(static_cast<mvec*>(f.alpha))
+    {
+        auto* rows = static_cast<vec*>(f.rows);
+        const auto take = [&](std::size_t count) {
+            auto* r = rows;
+            rows += count * d_M;
+            return r;
+        };
+        d_boundary = take(1);
+        d_prefix = take(d_tries.most_leaves());
+        d_suffix = take(d_tries.most_leaves());
+        d_sums = take(d_tries.most_leaves());
+        d_stack = rows;
+        for (unsigned l = 0; l < lanes; ++l) {
+            d_log[l] = 0;
+            d_product[l] = 1;
+        }
+    }
+
+    // The weights of a transmission between rows t and t + 1 of index i.
+    const vec* weights(unsigned i, unsigned t) const
+    {
+        return d_transmission + (std::size_t(d_tries.n()) * i + t) * d_s;
+    }
+
+    // ---- steps of a lattice, up to two branches at once ----
+
+    // Branches off a prefix's row; Leaf: with the insertions that follow.
+    template <unsigned Branches, bool Leaf>
+    void
+    split_up(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
+    {
+        const vec c = d_insertion, pd = d_deletion;
+        const unsigned M = d_M, s = d_s;
+        vec x = parent[0];
+        vec inserted[Branches] = {};
+        const auto emit = [&](unsigned m, vec deleted) {
+            for (unsigned b = 0; b < Branches; ++b) {
+                vec v = Q[m * s + child[b].symbol] * x + deleted;
+                if (Leaf) {
+                    v += c * inserted[b];
+                    inserted[b] = v;
+                }
+                out[b][m] = v;
+            }
+        };
+        for (unsigned m = 0; m + 1 < M; ++m) {
+            const vec next = parent[m + 1] + c * x;
+            emit(m, pd * next);
+            x = next;
+        }
+        emit(M - 1, vec{});
+    }
+
+    // The transpose for a suffix: branches off its row, which insertions precede unless
+    // it is the root.
+    template <unsigned Branches, bool Root>
+    void
+    split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
+    {
+        const vec c = Root ? vec{} : d_insertion, pd = d_deletion;
+        const unsigned s = d_s;
+        vec x = parent[d_M - 1];
+        const auto emit = [&](unsigned m, vec deleted) {
+            for (unsigned b = 0; b < Branches; ++b) {
+                out[b][m] = Q[m * s + child[b].symbol] * x + deleted;
+            }
+        };
+        for (unsigned m = d_M - 1; m > 0; --m) {
+            const vec next = Root ? parent[m - 1] : parent[m - 1] + c * x;
+            emit(m, pd * next);
+            x = next;
+        }
+        emit(0, vec{});
+    }
+
+    // Sums the rows at the ends of branches into their node's; Add: to what is there.
+    template <unsigned Branches, bool Insert, bool Add>
+    void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
+    {
+        const vec c = d_insertion, pd = d_deletion;
+        const unsigned M = d_M, s = d_s;
+        vec x[Branches];
+        for (unsigned b = 0; b < Branches; ++b) {
+            x[b] = in[b][0];
+        }
+        vec inserted{};
+        for (unsigned m = 0; m < M; ++m) {
+            vec v = Add ? out[m] : vec{};
+            vec deleted{};
+            for (unsigned b = 0; b < Branches; ++b) {
+                v += Q[m * s + child[b].symbol] * x[b];
+                x[b] = m + 1 < M ? in[b][m + 1] : vec{};
+                deleted = b == 0 ? x[b] : deleted + x[b];
+            }
+            v += pd * deleted;
+            if (Insert) {
+                v += c * inserted;
+                inserted = v;
+            }
+            out[m] = v;
+        }
+    }
+
+    template <unsigned Branches, bool Insert, bool Add>
+    void merge_down(vec** in, const vec* Q, const word_trie::node* child, vec* out)
+    {
+        const vec c = d_insertion, pd = d_deletion;
+        const unsigned s = d_s;
+        vec x[Branches];
+        for (unsigned b = 0; b < Branches; ++b) {
+            x[b] = in[b][d_M - 1];
+        }
+        vec inserted{};
+        for (unsigned m = d_M; m-- > 0;) {
+            vec v = Add ? out[m] : vec{};
+            vec deleted{};
+            for (unsigned b = 0; b < Branches; ++b) {
+                v += Q[m * s + child[b].symbol] * x[b];
+                x[b] = m > 0 ? in[b][m - 1] : vec{};
+                deleted = b == 0 ? x[b] : deleted + x[b];
+            }
+            v += pd * deleted;
+            if (Insert) {
+                v += c * inserted;
+                inserted = v;
+            }
+            out[m] = v;
+        }
+    }
+
+    void insert_up(const vec* in, vec* out)
+    {
+        vec x{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            out[m] = x = in[m] + d_insertion * x;
+        }
+    }
+
+    void insert_down(const vec* in, vec* out)
+    {
+        vec x{};
+        for (unsigned m = d_M; m-- > 0;) {
+            out[m] = x = in[m] + d_insertion * x;
+        }
+    }
+
+    // Two children at a time, or the one that is left.
+    template <class Two, class One>
+    static void in_pairs(unsigned children, Two&& two, One&& one)
+    {
+        unsigned b = 0;
+        for (; b + 2 <= children; b += 2) {
+            two(b);
+        }
+        if (b < children) {
+            one(b);
+        }
+    }
+
+    // ---- tries ----
+
+    // Rows of the children of a node: a leaf's own, or room above the stack.
+    void
+    child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* room)
+    {
+        for (unsigned b = 0; b < node.children; ++b) {
+            const auto& child = t.nodes[node.child + b];
+            d_children[b] = child.children == 0 ? leaves + std::size_t(child.leaf) * d_M
+                                                : room + b * d_M;
+        }
+    }
+
+    void split_prefix(const word_trie& t,
+                      const word_trie::node& node,
+                      unsigned i,
+                      unsigned depth,
+                      const vec* row,
+                      vec* room)
+    {
+        const auto* child = &t.nodes[node.child];
+        const auto* Q = weights(i, depth);
+        const bool leaf = child->children == 0;
+        child_rows(t, node, d_prefix, room);
+        in_pairs(
+            node.children,
+            [&](unsigned b) {
+                leaf ? split_up<2, true>(row, Q, child + b, d_children + b)
+                     : split_up<2, false>(row, Q, child + b, d_children + b);
+            },
+            [&](unsigned b) {
+                leaf ? split_up<1, true>(row, Q, child + b, d_children + b)
+                     : split_up<1, false>(row, Q, child + b, d_children + b);
+            });
+        for (unsigned b = 0; !leaf && b < node.children; ++b) {
+            split_prefix(
+                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+        }
+    }
+
+    void split_suffix(const word_trie& t,
+                      const word_trie::node& node,
+                      unsigned i,
+                      unsigned depth,
+                      const vec* row,
+                      vec* room)
+    {
+        const auto* child = &t.nodes[node.child];
+        const auto* Q = weights(i, d_tries.n() - 1 - depth);
+        child_rows(t, node, d_suffix, room);
+        in_pairs(
+            node.children,
+            [&](unsigned b) {
+                depth == 0 ? split_down<2, true>(row, Q, child + b, d_children + b)
+                           : split_down<2, false>(row, Q, child + b, d_children + b);
+            },
+            [&](unsigned b) {
+                depth == 0 ? split_down<1, true>(row, Q, child + b, d_children + b)
+                           : split_down<1, false>(row, Q, child + b, d_children + b);
+            });
+        for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
+            split_suffix(
+                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+        }
+    }
+
+    // The row of a suffix's node from the sums at its leaves.
+    void merge_suffix(const word_trie& t,
+                      const word_trie::node& node,
+                      unsigned i,
+                      unsigned depth,
+                      vec* out,
+                      vec* room)
+    {
+        const auto* child = &t.nodes[node.child];
+        for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
+            merge_suffix(
+                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+        }
+        const auto* Q = weights(i, d_tries.n() - 1 - depth);
+        child_rows(t, node, d_sums, room);
+        if (node.children > 2) {
+            merge_many(&linear_form::merge_up<2, false, true>,
+                       &linear_form::merge_up<1, false, true>,
+                       node.children,
+                       Q,
+                       child,
+                       out);
+            if (depth > 0) {
+                insert_up(out, out);
+            }
+        } else if (node.children == 2) {
+            depth == 0 ? merge_up<2, false, false>(d_children, Q, child, out)
+                       : merge_up<2, true, false>(d_children, Q, child, out);
+        } else {
+            depth == 0 ? merge_up<1, false, false>(d_children, Q, child, out)
+                       : merge_up<1, true, false>(d_children, Q, child, out);
+        }
+    }
+
+    void merge_prefix(const word_trie& t,
+                      const word_trie::node& node,
+                      unsigned i,
+                      unsigned depth,
+                      vec* out,
+                      vec* room)
+    {
+        const auto* child = &t.nodes[node.child];
+        for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
+            merge_prefix(
+                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+        }
+        const auto* Q = weights(i, depth);
+        child_rows(t, node, d_sums, room);
+        if (node.children > 2) {
+            merge_many(&linear_form::merge_down<2, false, true>,
+                       &linear_form::merge_down<1, false, true>,
+                       node.children,
+                       Q,
+                       child,
+                       out);
+            insert_down(out, out);
+        } else if (node.children == 2) {
+            merge_down<2, true, false>(d_children, Q, child, out);
+        } else {
+            merge_down<1, true, false>(d_children, Q, child, out);
+        }
+    }
+
+    using merge_step = void (linear_form::*)(vec**,
+                                             const vec*,
+                                             const word_trie::node*,
+                                             vec*);
+
+    void merge_many(merge_step two,
+                    merge_step one,
+                    unsigned children,
+                    const vec* Q,
+                    const word_trie::node* child,
+                    vec* out)
+    {
+        std::memset(out, 0, d_M * sizeof(vec));
+        in_pairs(
+            children,
+            [&](unsigned b) { (this->*two)(d_children + b, Q, child + b, out); },
+            [&](unsigned b) { (this->*one)(d_children + b, Q, child + b, out); });
+    }
+
+    // The sums of the rows that words lead to, for each leaf of the trie they come from.
+    void
+    sum_words(const word_trie& to, const word_trie& from, const vec* rows, unsigned i)
+    {
+        for (unsigned leaf = 0; leaf < to.leaves(); ++leaf) {
+            auto* out = d_sums + std::size_t(leaf) * d_M;
+            for (unsigned k = to.begin[leaf]; k < to.begin[leaf + 1]; ++k) {
+                const unsigned D = to.order[k];
+                const auto* row = rows + std::size_t(from.leaf[D]) * d_M;
+                const vec prior = d_priors ? d_priors[std::size_t(i) * d_tries.q() + D]
+                                           : vec{} + Row(1);
+                if (k == to.begin[leaf]) {
+                    for (unsigned m = 0; m < d_M; ++m) {
+                        out[m] = prior * row[m];
+                    }
+                } else {
+                    for (unsigned m = 0; m < d_M; ++m) {
+                        out[m] += prior * row[m];
+                    }
+                }
+            }
+        }
+    }
+
+    // Rows of all prefixes of index i, from α.
+    void spread_alpha(const index_tries& t, unsigned i, const mvec* alpha)
+    {
+        for (unsigned m = 0; m < d_M; ++m) {
+            d_boundary[m] = __builtin_convertvector(alpha[m], vec);
+        }
+        if (d_tries.split() == 0) {
+            insert_up(d_boundary, d_prefix);
+        } else {
+            split_prefix(t.prefix, t.prefix.nodes[0], i, 0, d_boundary, d_stack);
+        }
+    }
+
+    // ---- the recursions ----
+
+    void run_forward(unsigned symbols)
+    {
+        std::memcpy(d_alpha, d_f.start, d_M * sizeof(mvec));
+        for (unsigned i = 0; i < symbols; ++i) {
+            const auto& t = d_tries[i % d_tries.frame_symbols()];
+            spread_alpha(t, i, d_alpha + std::size_t(i) * d_M);
+            sum_words(t.suffix, t.prefix, d_prefix, i);
+            merge_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
+            scale_by(normalise(d_boundary, d_alpha + std::size_t(i + 1) * d_M));
+            // Products of a few floats stay within the range of a double.
+            if (sizeof(Metric) == 8 || i % 4 == 3) {
+                take_log();
+            }
+        }
+        take_log();
+    }
+
+    void scale_by(const mvec& sum)
+    {
+        Metric each[lanes];
+        std::memcpy(each, &sum, sizeof(each));
+        for (unsigned l = 0; l < lanes; ++l) {
+            d_product[l] *= each[l];
+        }
+    }
+
+    void take_log()
+    {
+        for (unsigned l = 0; l < lanes; ++l) {
+            d_log[l] += std::log(d_product[l]);
+            d_product[l] = 1;
+        }
+    }
+
+    // Scales a row to sum 1, where it has one, and gives the sum.
+    mvec normalise(const vec* row, mvec* out)
+    {
+        mvec sum{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            sum += __builtin_convertvector(row[m], mvec);
+        }
+        const mvec scale = sum > 0 ? 1 / sum : mvec{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            out[m] = __builtin_convertvector(row[m], mvec) * scale;
+        }
+        return sum;
+    }
+
+    void run_backward()
+    {
+        const unsigned N = d_f.symbols;
+        const auto* end = static_cast<const mvec*>(d_f.end);
+        mvec sum{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            sum += d_alpha[std::size_t(N) * d_M + m] * end[m];
+            d_boundary[m] = __builtin_convertvector(end[m], vec);
+        }
+        scale_by(sum);
+        take_log();
+        for (unsigned l = 0; l < lanes; ++l) {
+            d_f.log_weight[l] = d_log[l];
+        }
+        for (unsigned i = N; i-- > 0;) {
+            const auto& t = d_tries[i % d_tries.frame_symbols()];
+            if (i + 1 == d_f.outputs) {
+                drifts(i + 1, static_cast<mvec*>(d_f.last_drifts));
+            }
+            split_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
+            if (i < d_f.outputs) {
+                spread_alpha(t, i, d_alpha + std::size_t(i) * d_M);
+                posteriors(t, i);
+            }
+            sum_words(t.prefix, t.suffix, d_suffix, i);
+            for (unsigned leaf = 0; leaf < t.prefix.leaves(); ++leaf) {
+                auto* row = d_sums + std::size_t(leaf) * d_M;
+                insert_down(row, d_tries.split() == 0 ? d_boundary : row);
+            }
+            if (d_tries.split() > 0) {
+                merge_prefix(t.prefix, t.prefix.nodes[0], i, 0, d_boundary, d_stack);
+            }
+            rescale(d_boundary);
+        }
+        drifts(0, static_cast<mvec*>(d_f.first_drifts));
+    }
+
+    void rescale(vec* row)
+    {
+        vec sum{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            sum += row[m];
+        }
+        const vec scale = sum > 0 ? 1 / sum : vec{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            row[m] *= scale;
+        }
+    }
+
+    // λ = α·β, of sum 1, at boundary i while β lies in d_boundary.
+    void drifts(unsigned i, mvec* out)
+    {
+        mvec sum{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            out[m] = d_alpha[std::size_t(i) * d_M + m] *
+                     __builtin_convertvector(d_boundary[m], mvec);
+            sum += out[m];
+        }
+        const mvec scale = sum > 0 ? 1 / sum : mvec{};
+        for (unsigned m = 0; m < d_M; ++m) {
+            out[m] *= scale;
+        }
+    }
+
+    void posteriors(const index_tries& t, unsigned i)
+    {
+        const unsigned q = d_tries.q();
+        auto* out = static_cast<mvec*>(d_f.posteriors) + std::size_t(i) * q;
+        mvec sum{};
+        for (unsigned D = 0; D < q; ++D) {
+            const auto* a = d_prefix + std::size_t(t.prefix.leaf[D]) * d_M;
+            const auto* b = d_suffix + std::size_t(t.suffix.leaf[D]) * d_M;
+            out[D] = dot(a, b);
+            if (d_priors) {
+                out[D] *= __builtin_convertvector(d_priors[std::size_t(i) * q + D], mvec);
+            }
+            sum += out[D];
+        }
+        const mvec scale = sum > 0 ? 1 / sum : mvec{};
+        for (unsigned D = 0; D < q; ++D) {
+            out[D] *= scale;
+        }
+    }
+
+    // Four sums at a time, for one alone would wait for each addition.
+    mvec dot(const vec* a, const vec* b) const
+    {
+        mvec sum[4] = {};
+        unsigned m = 0;
+        for (; m + 4 <= d_M; m += 4) {
+            for (unsigned k = 0; k < 4; ++k) {
+                sum[k] += __builtin_convertvector(a[m + k], mvec) *
+                          __builtin_convertvector(b[m + k], mvec);
+            }
+        }
+        for (; m < d_M; ++m) {
+            sum[0] +=
+                __builtin_convertvector(a[m], mvec) * __builtin_convertvector(b[m], mvec);
+        }
+        return sum[0] + sum[1] + (sum[2] + sum[3]);
+    }
+
+    const lane_frames& d_f;
+    const word_tries& d_tries;
+    const unsigned d_M, d_s;
+    const vec d_insertion, d_deletion;
+    const vec* d_transmission;
+    const vec* d_priors;
+    mvec* d_alpha;
+    vec *d_boundary, *d_prefix, *d_suffix, *d_sums, *d_stack;
+    vec* d_children[bsid_model::max_alphabet];
+    double d_log[lanes], d_product[lanes];
+};
+
+template <class Row, class Metric>
+constexpr lane_kernel kernel()
+{
+    using form = linear_form<Row, Metric>;
+    return { form::lanes, sizeof(Row), sizeof(Metric), form::decode, form::forward };
+}
+
+#define GPUFEC_TEXT_(x) #x
+#define GPUFEC_TEXT(x) GPUFEC_TEXT_(x)
+
+} // namespace
+
+extern const lane_kernels kernels;
+const lane_kernels kernels = { GPUFEC_TEXT(GPUFEC_ISA),
+                               kernel<float, float>(),
+                               kernel<double, double>(),
+                               kernel<float, double>() };
+
+} // namespace GPUFEC_ISA
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,672 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The CUDA backend: words as kernels read them, the launch plan of each form, and a
+ * stream and device memory for each slot. */
+
+#include "check.h"
+#include "cuda.h"
+#include "cuda/runtime.h"
+#include "cuda_corridor.cuh"
+#include "cuda_linear_any.cuh"
+#include "cuda_words.h"
+#include <type_traits>
+#include <algorithm>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+using namespace cuda;
+
+constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
+
+sync_geometry make_geometry(const sync_plan& p)
+{
+    const bsid_weights w(p.channel);
+    const double scale = 1 / p.largest_weight();
+    sync_geometry g{};
+    g.n = p.code.n();
+    g.q = p.code.q();
+    g.frame_symbols = p.code.frame_symbols();
+    g.symbols = p.symbols;
+    g.outputs = p.outputs;
+    g.window = p.window;
+    g.alphabet = p.code.alphabet();
+    g.max_items = p.max_items;
+    g.change_first = p.change.first;
+    g.change_last = p.change.last;
+    g.soft_input = p.soft_input;
+    g.priors = p.priors;
+    g.drifts = p.drifts;
+    g.output = p.output;
+    g.symbol_bytes = p.symbol_bytes();
+    g.input_bytes = p.input_bytes();
+    g.start_at = p.start_at();
+    g.end_at = p.end_at();
+    g.priors_at = p.priors_at();
+    g.items_at = p.items_at();
+    g.output_bytes = p.output_bytes();
+    g.drifts_at = p.drifts_at();
+    g.insertion = p.insertion();
+    g.deletion = p.deletion();
+    g.match = w.match * scale;
+    g.mismatch = w.mismatch * scale;
+    g.erased = w.transmission(1.0 / g.alphabet) * scale;
+    g.log_scale = p.log_scale();
+    return g;
+}
+
+buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
+{
+    buffer<std::uint32_t> to(words.size());
+    check(cudaMemcpy(to.get(), words.data(), to.bytes(), cudaMemcpyHostToDevice),
+          "codebook to the device");
+    return to;
+}
+
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes, int device, const std::string& what)
+{
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "device attribute");
+    if (bytes > std::size_t(most)) {
+        throw std::runtime_error(what + " needs " + std::to_string(bytes) +
+                                 " bytes of shared memory a block, the CUDA device has " +
+                                 std::to_string(most));
+    }
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               int(bytes)),
+          "shared memory of a kernel");
+}
+
+//! The kernels of a form, and the device memory that they need in a slot.
+class launch_plan
+{
+public:
+    virtual ~launch_plan() = default;
+    //! Bytes of work memory in a slot, for batches of up to \p frames.
+    virtual std::size_t work_bytes(std::size_t frames) const = 0;
+    virtual void launch(sync_geometry g,
+                        std::byte* work,
+                        std::size_t work_bytes,
+                        const std::byte* input,
+                        std::byte* output,
+                        sync_status* status,
+                        cudaStream_t stream) const = 0;
+};
+
+// Consecutive pieces of one allocation.
+class carver
+{
+public:
+    explicit carver(std::byte* memory) : d_memory(memory) {}
+    template <class T>
+    T* take(std::size_t count)
+    {
+        auto* const piece = reinterpret_cast<T*>(d_memory + d_used);
+        d_used += (count * sizeof(T) + 255) / 256 * 256;
+        return piece;
+    }
+    std::size_t used() const { return d_used; }
+
+private:
+    std::byte* d_memory;
+    std::size_t d_used = 0;
+};
+
+// ---- the linear form ----
+
+template <class Row, class Metric>
+class linear_plan : public launch_plan
+{
+public:
+    linear_plan(const sync_plan& plan, int device)
+        : d_geometry(make_geometry(plan)),
+          d_bits(bits_kernel(plan)),
+          d_kernel(d_bits ? d_bits : linear_any<Row, Metric>),
+          d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
+          d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
+          d_words(upload(d_bits ? pack_bits(plan.code)
+                                : pack_segments(plan.code, d_segments, d_first_segment)))
+    {
+        // A warp for every 32 words, as far as shared memory reaches.
+        int most = 0;
+        check(cudaDeviceGetAttribute(
+                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "device attribute");
+        d_threads = 32 * std::min(16u, (d_geometry.q + 31) / 32);
+        while (d_threads > 32 && shared_bytes() > std::size_t(most) / 2) {
+            d_threads -= 32;
+        }
+        allow_shared(d_kernel, shared_bytes(), device, "the window of drifts");
+        int resident = 0, multiprocessors = 0;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                  &resident, d_kernel, d_threads, shared_bytes()),
+              "occupancy");
+        check(cudaDeviceGetAttribute(
+                  &multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "device attribute");
+        d_resident = std::size_t(std::max(1, resident)) * multiprocessors;
+    }
+
+    std::size_t work_bytes(std::size_t frames) const override
+    {
+        carver c(nullptr);
+        carve(c, blocks(frames));
+        return c.used();
+    }
+
+    void launch(sync_geometry g,
+                std::byte* work,
+                std::size_t,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status,
+                cudaStream_t stream) const override
+    {
+        carver c(work);
+        const auto grid = blocks(g.frames);
+        const auto w = carve(c, grid);
+        const linear_memory memory{
+            d_words.get(), d_segments, d_first_segment, w.alpha, w.rows
+        };
+        d_kernel<<<grid, d_threads, shared_bytes(), stream>>>(
+            g, memory, w.prior_sums, input, output, status);
+    }
+
+private:
+    using kernel = void (*)(const sync_geometry,
+                            const linear_memory,
+                            double*,
+                            const std::byte*,
+                            std::byte*,
+                            sync_status*);
+
+    struct pieces {
+        Metric* alpha;
+        Row* rows;
+        double* prior_sums;
+    };
+
+    // A kernel of its own for bits and usual lengths, nullptr for the general one.
+    static kernel bits_kernel(const sync_plan& plan)
+    {
+        if (plan.soft_input || plan.code.alphabet() != 2) {
+            return nullptr;
+        }
+        if (plan.code.n() == 10) {
+            return linear_bits<10, Row, Metric>;
+        }
+        // In float alone, so that a build does not take for ever.
+        if constexpr (std::is_same<Metric, float>::value) {
+            switch (plan.code.n()) {
+            case 5:
+                return linear_bits<5, Row, Metric>;
+            case 6:
+                return linear_bits<6, Row, Metric>;
+            case 8:
+                return linear_bits<8, Row, Metric>;
+            case 12:
+                return linear_bits<12, Row, Metric>;
+            case 16:
+                return linear_bits<16, Row, Metric>;
+            case 20:
+                return linear_bits<20, Row, Metric>;
+            }
+        }
+        return nullptr;
+    }
+
+    std::size_t shared_bytes() const
+    {
+        return linear_shared_bytes<Row, Metric>(d_geometry, d_threads);
+    }
+
+    std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
+
+    pieces carve(carver& c, std::size_t count) const
+    {
+        const auto& g = d_geometry;
+        const std::size_t M = g.window;
+        return { c.take<Metric>(count * (g.symbols + 1) * M),
+                 c.take<Row>(d_bits || d_segments == 1 ? 0 : count * M * g.q),
+                 c.take<double>(g.priors ? count * g.outputs : 0) };
+    }
+
+    const sync_geometry d_geometry;
+    const kernel d_bits, d_kernel;
+    const unsigned d_segments, d_first_segment;
+    const buffer<std::uint32_t> d_words;
+    unsigned d_threads = 32;
+    std::size_t d_resident = 1;
+};
+
+// ---- the corridor form ----
+
+template <class Lattice, class Metric>
+class corridor_plan : public launch_plan
+{
+public:
+    corridor_plan(const sync_plan& plan, int device)
+        : d_geometry(make_geometry(plan)),
+          d_rows(lattice_rows(plan.code)),
+          d_words(upload(d_rows ? pack_bits(plan.code, d_rows - plan.code.n())
+                                : pack_nibbles(plan.code))),
+          d_kernels(kernels_of(d_rows))
+    {
+        if (plan.code.n() > unsigned(longest_word)) {
+            refuse("n",
+                   plan.code.n(),
+                   "up to 256 is allowed with the corridor form on CUDA");
+        }
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "device memory");
+        const auto kept = work_of(1, true);
+        if (plan.storage == sync_storage::global && kept > free) {
+            throw std::runtime_error("storage global needs " +
+                                     std::to_string(kept >> 20) +
+                                     " MiB a frame, the CUDA device has " +
+                                     std::to_string(free >> 20) + " MiB free");
+        }
+        d_keep = plan.storage == sync_storage::global ||
+                 (plan.storage == sync_storage::automatic && kept <= free / 64);
+        d_budget = std::max(work_of(1, d_keep), free / 8);
+        d_boundary_threads = std::min(256u, (d_geometry.window + 31) / 32 * 32);
+        while (d_warps > 1 && posterior_shared() > 64u << 10) {
+            d_warps /= 2;
+        }
+        allow_shared(d_kernels.branches, branch_shared(), device, "the drift changes");
+        allow_shared(corridor_boundaries<Lattice, Metric>,
+                     boundary_shared(),
+                     device,
+                     "the window of drifts");
+        allow_shared(d_kernels.posteriors, posterior_shared(), device, "the alphabet");
+    }
+
+    std::size_t work_bytes(std::size_t frames) const override
+    {
+        const auto most = std::max<std::size_t>(1, d_budget / work_of(1, d_keep));
+        return work_of(std::min({ frames, most, std::size_t(65535) }), d_keep);
+    }
+
+    void launch(sync_geometry g,
+                std::byte* work,
+                std::size_t work_bytes,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status,
+                cudaStream_t stream) const override
+    {
+        std::size_t pass = std::min<std::size_t>(g.frames, 65535);
+        while (pass > 1 && work_of(pass, d_keep) > work_bytes) {
+            pass -= (pass + 15) / 16;
+        }
+        const unsigned frames = g.frames;
+        for (unsigned first = 0; first < frames; first += pass) {
+            g.frames = std::min<unsigned>(pass, frames - first);
+            carver c(work);
+            auto m = carve(c, pass, d_keep);
+            m.words = d_words.get();
+            m.words_per_word = d_rows ? 1 : (g.n + 7) / 8;
+            m.input = input + first * g.input_bytes;
+            m.output = output + first * g.output_bytes;
+            m.status = status + first;
+            d_kernels.branches<<<dim3(g.symbols, g.frames),
+                                 32 * corridor_warps,
+                                 branch_shared(),
+                                 stream>>>(g, m);
+            corridor_boundaries<<<g.frames,
+                                  d_boundary_threads,
+                                  boundary_shared(),
+                                  stream>>>(g, m);
+            d_kernels.posteriors<<<dim3(g.outputs, g.frames),
+                                   32 * d_warps,
+                                   posterior_shared(),
+                                   stream>>>(g, m);
+        }
+    }
+
+private:
+    using memory = corridor_memory<Lattice, Metric>;
+    using kernel = void (*)(const sync_geometry, const memory);
+    struct kernels {
+        kernel branches, posteriors;
+    };
+
+    // Rows in registers for words of such a code, 0: in local memory.
+    static unsigned lattice_rows(const sync_code& code)
+    {
+        if (code.alphabet() != 2 || code.n() > 20) {
+            return 0;
+        }
+        return code.n() <= 10 ? 10 : 20;
+    }
+
+    static kernels kernels_of(unsigned rows)
+    {
+        switch (rows) {
+        case 10:
+            return { corridor_branches<10, Lattice, Metric>,
+                     corridor_posteriors<10, Lattice, Metric> };
+        case 20:
+            return { corridor_branches<20, Lattice, Metric>,
+                     corridor_posteriors<20, Lattice, Metric> };
+        default:
+            return { corridor_branches<0, Lattice, Metric>,
+                     corridor_posteriors<0, Lattice, Metric> };
+        }
+    }
+
+    std::size_t changes() const
+    {
+        return d_geometry.change_last - d_geometry.change_first + 1;
+    }
+    std::size_t branch_shared() const
+    {
+        return corridor_warps * changes() * sizeof(Metric);
+    }
+    std::size_t boundary_shared() const
+    {
+        return 64 * sizeof(double) + 2 * d_geometry.window * sizeof(Metric);
+    }
+    std::size_t posterior_shared() const
+    {
+        return boundary_shared() + d_warps * d_geometry.q * sizeof(Metric);
+    }
+
+    memory carve(carver& c, std::size_t frames, bool keep) const
+    {
+        const auto& g = d_geometry;
+        const std::size_t M = g.window;
+        memory m{};
+        m.prior_sums = c.take<double>(g.priors ? frames * g.outputs : 0);
+        m.sums = c.take<Metric>(frames * g.symbols * changes() * M);
+        m.alpha = c.take<Metric>(frames * (g.symbols + 1) * M);
+        m.beta = c.take<Metric>(frames * (g.symbols + 1) * M);
+        m.valid = c.take<std::uint32_t>(frames);
+        m.branches =
+            keep ? c.take<Lattice>(frames * g.outputs * M * changes() * g.q) : nullptr;
+        return m;
+    }
+
+    std::size_t work_of(std::size_t frames, bool keep) const
+    {
+        carver c(nullptr);
+        carve(c, frames, keep);
+        return c.used();
+    }
+
+    const sync_geometry d_geometry;
+    const unsigned d_rows;
+    const buffer<std::uint32_t> d_words;
+    const kernels d_kernels;
+    bool d_keep = false;
+    std::size_t d_budget = 0;
+    unsigned d_boundary_threads = 32;
+    unsigned d_warps = corridor_warps;
+};
+
+template <class Row, class Metric>
+std::unique_ptr<launch_plan> make_launch(const sync_plan& plan, int device)
+{
+    if (plan.form == sync_form::linear) {
+        return std::make_unique<linear_plan<Row, Metric>>(plan, device);
+    }
+    return std::make_unique<corridor_plan<Row, Metric>>(plan, device);
+}
+
+std::unique_ptr<launch_plan> make_launch(const sync_plan& plan, int device)
+{
+    if (plan.form == sync_form::corridor &&
+        (plan.receiver != sync_receiver::corridor || plan.state_threshold > 0 ||
+         plan.lattice_threshold > 0)) {
+        throw std::runtime_error("receivers other than corridor, and thresholds, are "
+                                 "decoded by backend cpu alone");
+    }
+    switch (plan.precision) {
+    case sync_precision::float32:
+        return make_launch<float, float>(plan, device);
+    case sync_precision::float64:
+        return make_launch<double, double>(plan, device);
+    case sync_precision::mixed:
+        break;
+    }
+    return make_launch<float, double>(plan, device);
+}
+
+// ---- slots ----
+
+class cuda_decoder : public sync_batch_decoder
+{
+public:
+    cuda_decoder(const sync_plan& plan, std::size_t frames, unsigned slots, int device)
+        : d_plan(plan),
+          d_geometry(make_geometry(plan)),
+          d_device((select(device), device)),
+          d_launch(make_launch(plan, device)),
+          d_limits(limits_of(plan, frames))
+    {
+        cudaDeviceProp properties;
+        check(cudaGetDeviceProperties(&properties, device), "device properties");
+        d_name = properties.name;
+        for (unsigned i = 0; i < slots; ++i) {
+            d_slots.emplace_back(d_limits, d_launch->work_bytes(frames));
+        }
+    }
+
+    ~cuda_decoder() override
+    {
+        cudaSetDevice(d_device);
+        for (auto& s : d_slots) {
+            cudaStreamSynchronize(s.queue.get());
+        }
+    }
+
+    batch_limits limits() const override { return d_limits; }
+    std::string backend() const override { return "cuda"; }
+    std::string device() const override { return d_name; }
+    void page_lock(void* memory, std::size_t bytes) override
+    {
+        use(d_device);
+        cuda::page_lock(memory, bytes);
+    }
+    void page_unlock(void* memory) noexcept override { cuda::page_unlock(memory); }
+    void on_completion(std::function<void()> notify) override
+    {
+        d_notify = std::move(notify);
+    }
+
+    void submit(unsigned slot, const sync_job& job, const buffers& memory) override
+    {
+        use(d_device);
+        auto& s = memory_of(slot);
+        enqueue(s, job.frames, memory, [] {});
+        // Before the callback, so that who is called finds the batch finished.
+        check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
+        check(cudaLaunchHostFunc(
+                  s.queue.get(),
+                  [](void* self) { static_cast<cuda_decoder*>(self)->d_notify(); },
+                  this),
+              "completion callback");
+    }
+
+    bool finished(unsigned slot) override
+    {
+        use(d_device);
+        const auto state = cudaEventQuery(memory_of(slot).done.get());
+        if (state == cudaErrorNotReady) {
+            return false;
+        }
+        check(state, "decoding");
+        return true;
+    }
+
+    cuda_sync_times measure(std::size_t frames, const buffers& memory)
+    {
+        use(d_device);
+        auto& s = d_slots[0];
+        std::vector<event> marks;
+        enqueue(s, frames, memory, [&] {
+            marks.emplace_back(cudaEventDefault);
+            check(cudaEventRecord(marks.back().get(), s.queue.get()), "event");
+        });
+        check(cudaStreamSynchronize(s.queue.get()), "decoding");
+        float ms[3];
+        for (unsigned i = 0; i < 3; ++i) {
+            check(cudaEventElapsedTime(&ms[i], marks[i].get(), marks[i + 1].get()),
+                  "event");
+        }
+        return { ms[0], ms[1], ms[2], s.bytes() };
+    }
+
+    static batch_limits limits_of(const sync_plan& plan, std::size_t frames)
+    {
+        return { frames,
+                 frames * plan.input_bytes(),
+                 frames * plan.output_bytes(),
+                 frames * sizeof(sync_status) };
+    }
+
+private:
+    struct slot_memory {
+        slot_memory(const batch_limits& l, std::size_t work_bytes)
+            : input(l.input_bytes),
+              output(l.output_bytes),
+              status(l.pieces),
+              work(work_bytes)
+        {
+        }
+        std::size_t bytes() const
+        {
+            return input.bytes() + output.bytes() + status.bytes() + work.bytes();
+        }
+        stream queue;
+        event done;
+        buffer<std::byte> input, output;
+        buffer<sync_status> status;
+        buffer<std::byte> work;
+    };
+
+    // A caller of several decoders numbers their slots together, so numbers have gaps.
+    slot_memory& memory_of(unsigned slot)
+    {
+        const auto known = std::find(d_numbers.begin(), d_numbers.end(), slot);
+        if (known != d_numbers.end()) {
+            return d_slots[known - d_numbers.begin()];
+        }
+        d_numbers.push_back(slot);
+        return d_slots.at(d_numbers.size() - 1);
+    }
+
+    // \p mark is called before the first step of a batch and after each.
+    template <class Mark>
+    void enqueue(slot_memory& s, std::size_t frames, const buffers& memory, Mark&& mark)
+    {
+        const auto stream = s.queue.get();
+        mark();
+        check(cudaMemcpyAsync(s.input.get(),
+                              memory.input,
+                              frames * d_plan.input_bytes(),
+                              cudaMemcpyHostToDevice,
+                              stream),
+              "copy to the device");
+        mark();
+        auto g = d_geometry;
+        g.frames = frames;
+        d_launch->launch(g,
+                         s.work.get(),
+                         s.work.bytes(),
+                         s.input.get(),
+                         s.output.get(),
+                         s.status.get(),
+                         stream);
+        check(cudaGetLastError(), "kernel launch");
+        mark();
+        const auto back = [&](void* to, const void* from, std::size_t bytes) {
+            check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
+                  "copy to the host");
+        };
+        back(memory.output, s.output.get(), frames * d_plan.output_bytes());
+        back(memory.status, s.status.get(), frames * sizeof(sync_status));
+        mark();
+    }
+
+    const sync_plan d_plan;
+    const sync_geometry d_geometry;
+    const int d_device;
+    const std::unique_ptr<launch_plan> d_launch;
+    const batch_limits d_limits;
+    std::string d_name;
+    std::vector<slot_memory> d_slots;
+    std::vector<unsigned> d_numbers; // by which the caller knows them
+    std::function<void()> d_notify = [] {};
+};
+
+std::size_t choose_batch(const sync_plan& plan, unsigned slots)
+{
+    const auto frame = cuda_decoder::limits_of(plan, 1);
+    const auto by_host =
+        page_locked_bytes / slots / (frame.input_bytes + frame.output_bytes);
+    return std::clamp<std::size_t>(by_host, 1, 1 << 14);
+}
+
+} // namespace
+
+std::unique_ptr<sync_batch_decoder>
+make_cuda_decoder(const sync_plan& plan, std::size_t frames, unsigned slots, int device)
+{
+    select(device);
+    if (frames == 0) {
+        frames = choose_batch(plan, slots);
+    }
+    for (;; frames /= 2) {
+        try {
+            return std::make_unique<cuda_decoder>(plan, frames, slots, device);
+        } catch (const device_error&) {
+            // What does not fit is halved until it does.
+            cudaGetLastError();
+            if (frames == 1) {
+                throw;
+            }
+        }
+    }
+}
+
+cuda_sync_times measure_cuda_sync(const sync_plan& plan,
+                                  std::size_t frames,
+                                  const sync_batch_decoder::buffers& memory,
+                                  int device,
+                                  unsigned rounds)
+{
+    select(device);
+    cuda_decoder decoder(plan, frames, 1, device);
+    std::vector<cuda_sync_times> times;
+    for (unsigned i = 0; i < rounds; ++i) {
+        times.push_back(decoder.measure(frames, memory));
+    }
+    const auto median = [&](double cuda_sync_times::*part) {
+        std::vector<double> v;
+        for (const auto& t : times) {
+            v.push_back(t.*part);
+        }
+        std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+        return v[v.size() / 2];
+    };
+    using t = cuda_sync_times;
+    return { median(&t::copy_in_ms),
+             median(&t::kernels_ms),
+             median(&t::copy_out_ms),
+             times[0].device_bytes };
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,326 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What the CUDA kernels of both forms share: the geometry of a batch, sums over a block,
+ * and what becomes of a frame's posteriors. One block decodes a frame. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
+
+#include "batch.h"
+#include <cuda_runtime.h>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+
+//! A sync_plan as kernels see it.
+struct sync_geometry {
+    std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
+    std::int32_t change_first, change_last; // corridor form
+    std::uint32_t frames;
+    bool soft_input, priors, drifts;
+    sync_output output;
+    std::uint32_t symbol_bytes;
+    std::size_t input_bytes, start_at, end_at, priors_at, items_at; // of a frame
+    std::size_t output_bytes, drifts_at;
+    // Weights in units of the largest transmission weight, and what that leaves out.
+    double insertion, deletion, match, mismatch, erased, log_scale;
+};
+
+constexpr unsigned full_warp = 0xffffffffu;
+
+// A frame's input, valid if it can be decoded.
+struct frame_input {
+    __device__ frame_input(const sync_geometry& g, const std::byte* batch, unsigned frame)
+        : data(batch + g.input_bytes * frame),
+          header(*reinterpret_cast<const sync_frame_header*>(data)),
+          valid(header.length >= 0 && header.length <= std::int64_t(g.max_items))
+    {
+    }
+
+    // Received position of the window's drift number m at boundary i.
+    __device__ std::int64_t position(const sync_geometry& g, unsigned i, int m) const
+    {
+        return std::int64_t(header.origin) + header.first + std::int64_t(g.n) * i + m;
+    }
+
+    // Metrics of a boundary without what lies beyond the received items.
+    __device__ double
+    boundary(const sync_geometry& g, std::size_t row_at, unsigned i, unsigned m) const
+    {
+        const auto at = position(g, i, m);
+        return at >= 0 && at <= header.length
+                   ? reinterpret_cast<const double*>(data + row_at)[m]
+                   : 0;
+    }
+
+    __device__ double prior(const sync_geometry& g, unsigned i, unsigned D) const
+    {
+        const float p =
+            reinterpret_cast<const float*>(data + g.priors_at)[std::size_t(i) * g.q + D];
+        return p > 0 ? p : 0;
+    }
+
+    const std::byte* data;
+    const sync_frame_header header;
+    const bool valid;
+};
+
+// How an item weighs: match_value if the symbol sent is match_symbol, else other_value.
+template <class Real>
+struct item_weights {
+    Real match_value, other_value;
+    std::uint32_t match_symbol;
+};
+
+// The geometry's weights, in a lattice's type.
+template <class Row>
+struct row_weights {
+    __device__ explicit row_weights(const sync_geometry& g)
+        : insertion(g.insertion),
+          deletion(g.deletion),
+          match(g.match),
+          mismatch(g.mismatch),
+          erased(g.erased)
+    {
+    }
+    Row insertion, deletion, match, mismatch, erased;
+};
+
+template <class Real>
+__device__ item_weights<Real> weigh_item(const sync_geometry& g,
+                                         const row_weights<Real>& w,
+                                         const frame_input& in,
+                                         std::int64_t position)
+{
+    if (position < 0 || position >= in.header.length) {
+        return { 0, 0, 0 };
+    }
+    if (!g.soft_input) {
+        const unsigned y = std::uint8_t((in.data + g.items_at)[position]);
+        return y < g.alphabet ? item_weights<Real>{ w.match, w.mismatch, y }
+                              : item_weights<Real>{ w.erased, w.erased, 0 };
+    }
+    const float one = reinterpret_cast<const float*>(in.data + g.items_at)[position];
+    if (isnan(one)) {
+        return { w.erased, w.erased, 0 };
+    }
+    const Real p = fminf(fmaxf(one, 0.0f), 1.0f);
+    return { w.match * p + w.mismatch * (1 - p), w.match * (1 - p) + w.mismatch * p, 1 };
+}
+
+template <class T>
+__device__ T warp_sum(T x)
+{
+    for (int d = 16; d > 0; d /= 2) {
+        x += __shfl_xor_sync(full_warp, x, d);
+    }
+    return x;
+}
+
+// The sum over a block's threads, to all of them. \p scratch: 32 values; whole warps.
+template <class T>
+__device__ T block_sum(T x, T* scratch)
+{
+    x = warp_sum(x);
+    if (blockDim.x == 32) {
+        return x;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        scratch[threadIdx.x / 32] = x;
+    }
+    __syncthreads();
+    return warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32]
+                                                       : T(0));
+}
+
+// The first index of a block's largest value, to all threads. \p scratch: 64 values.
+template <class T>
+__device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
+{
+    T best = -1;
+    unsigned at = 0;
+    for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
+        if (values[k] > best) {
+            best = values[k];
+            at = k;
+        }
+    }
+#if __CUDA_ARCH__ >= 800
+    if (sizeof(T) == sizeof(float) && blockDim.x == 32) {
+        // Floats that are not negative compare as their bits do.
+        const std::uint32_t bits = best < 0 ? 0 : __float_as_uint(float(best)) + 1;
+        const auto largest = __reduce_max_sync(full_warp, bits);
+        return __reduce_min_sync(full_warp, bits == largest ? at : 0xffffffffu);
+    }
+#endif
+    const auto reduce = [&] {
+        for (int d = 16; d > 0; d /= 2) {
+            const T other = __shfl_xor_sync(full_warp, best, d);
+            const unsigned other_at = __shfl_xor_sync(full_warp, at, d);
+            if (other > best || (other == best && other_at < at)) {
+                best = other;
+                at = other_at;
+            }
+        }
+    };
+    reduce();
+    if (blockDim.x == 32) {
+        return at;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        scratch[threadIdx.x / 32] = best;
+        scratch[32 + threadIdx.x / 32] = at;
+    }
+    __syncthreads();
+    const bool there = threadIdx.x % 32 < blockDim.x / 32;
+    best = there ? T(scratch[threadIdx.x % 32]) : T(-1);
+    at = there ? unsigned(scratch[32 + threadIdx.x % 32]) : 0xffffffffu;
+    reduce();
+    return at;
+}
+
+// A product of many scales, without leaving the range of a double.
+struct log_product {
+    double mantissa = 1;
+    long long exponent = 0;
+
+    __device__ void multiply(double x)
+    {
+        mantissa *= x;
+        int e;
+        mantissa = frexp(mantissa, &e);
+        exponent += e;
+    }
+    __device__ double log() const
+    {
+        return ::log(mantissa) + exponent * 0.69314718055994530942;
+    }
+};
+
+// Writes message symbol i of a frame from its weights L(D) in shared memory, whatever
+// their sum. Every thread of the block calls it; L may be overwritten.
+template <class Metric>
+__device__ void emit_symbol(const sync_geometry& g,
+                            const frame_input& in,
+                            unsigned i,
+                            Metric* L,
+                            double* scratch,
+                            std::byte* frame_output)
+{
+    std::byte* const out = frame_output + std::size_t(i) * g.symbol_bytes;
+    __syncthreads();
+    if (g.output == sync_output::symbols) {
+        const unsigned D = block_argmax(L, g.q, scratch);
+        if (threadIdx.x == 0) {
+            g.symbol_bytes == 1
+                ? void(*reinterpret_cast<std::uint8_t*>(out) = std::uint8_t(D))
+                : void(*reinterpret_cast<std::uint16_t*>(out) = std::uint16_t(D));
+        }
+        return;
+    }
+    const bool extrinsic =
+        g.output == sync_output::extrinsics || g.output == sync_output::llr;
+    Metric part = 0;
+    for (unsigned D = threadIdx.x; D < g.q; D += blockDim.x) {
+        if (extrinsic && g.priors) {
+            const Metric prior = in.prior(g, i, D);
+            L[D] = prior > 0 ? L[D] / prior : 0;
+        }
+        part += L[D];
+    }
+    const Metric sum = block_sum(part, reinterpret_cast<Metric*>(scratch));
+    if (g.output == sync_output::llr) {
+        __syncthreads();
+        const unsigned bits = g.symbol_bytes;
+        for (unsigned b = threadIdx.x / 32; b < bits; b += blockDim.x / 32) {
+            Metric zero = 0, one = 0;
+            for (unsigned D = threadIdx.x % 32; D < g.q; D += 32) {
+                (D >> (bits - 1 - b) & 1u ? one : zero) += L[D];
+            }
+            zero = warp_sum(zero);
+            one = warp_sum(one);
+            const double llr = 8 * (::log(double(zero)) - ::log(double(one)));
+            if (threadIdx.x % 32 == 0) {
+                reinterpret_cast<std::int8_t*>(out)[b] =
+                    isnan(llr) ? 0 : std::int8_t(rint(fmin(fmax(llr, -127.0), 127.0)));
+            }
+        }
+        return;
+    }
+    for (unsigned D = threadIdx.x; D < g.q; D += blockDim.x) {
+        const double p = sum > 0 ? double(L[D]) / double(sum) : 1.0 / g.q;
+        if (g.output == sync_output::posteriors64) {
+            reinterpret_cast<double*>(out)[D] = p;
+        } else {
+            reinterpret_cast<float*>(out)[D] = float(p);
+        }
+    }
+}
+
+// Uniform output of a frame that cannot be decoded.
+inline __device__ void
+emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
+{
+    const auto count = std::size_t(g.outputs) * g.q;
+    for (std::size_t k = threadIdx.x; k < count; k += blockDim.x) {
+        if (g.output == sync_output::posteriors64) {
+            reinterpret_cast<double*>(out)[k] = 1.0 / g.q;
+        } else if (g.output == sync_output::posteriors ||
+                   g.output == sync_output::extrinsics) {
+            reinterpret_cast<float*>(out)[k] = float(1.0 / g.q);
+        } else if (k < std::size_t(g.outputs) * g.symbol_bytes) {
+            out[k] = std::byte(0);
+        }
+    }
+    for (unsigned m = threadIdx.x; g.drifts && m < 2 * g.window; m += blockDim.x) {
+        reinterpret_cast<float*>(out + g.drifts_at)[m] = float(1.0 / g.window);
+    }
+    if (threadIdx.x == 0) {
+        status = { -INFINITY, log2f(float(g.window)), 0, 0, 0 };
+    }
+}
+
+// The drift posteriors of one boundary, from α and β; says the most likely drift number
+// and the entropy in bits. \p lambda: window values of scratch in shared memory.
+template <class Metric, class Row>
+__device__ unsigned emit_drifts(const sync_geometry& g,
+                                const Metric* alpha,
+                                const Row* beta,
+                                Metric* lambda,
+                                double* scratch,
+                                float* out,
+                                double* entropy)
+{
+    double part = 0;
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        lambda[m] = alpha[m] * Metric(beta[m]);
+        part += lambda[m];
+    }
+    const double sum = block_sum(part, scratch);
+    double bits = 0;
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        const double p = sum > 0 ? lambda[m] / sum : 0;
+        bits -= p > 0 ? p * log2(p) : 0;
+        if (g.drifts) {
+            out[m] = float(p);
+        }
+    }
+    *entropy = block_sum(bits, scratch);
+    __syncthreads();
+    const unsigned at = block_argmax(lambda, g.window, scratch);
+    __syncthreads();
+    return at;
+}
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH */

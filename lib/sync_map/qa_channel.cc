@@ -1,0 +1,238 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Tests of the channel, the distribution of its drift, the codebooks and the encoder. */
+
+#include "channel.h"
+#include "channel/bsid.h"
+#include "test_vectors.h"
+#include <gtest/gtest.h>
+#include <boost/multiprecision/cpp_bin_float.hpp>
+#include <cstdio>
+#include <limits>
+
+namespace gr {
+namespace gpufec {
+namespace {
+
+template <class Action>
+std::string refusal(Action&& action)
+{
+    try {
+        action();
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(sync_channel, parameters_are_refused_by_name)
+{
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_NE(refusal([&] { bsid_model(-0.1, 0); }).find("p_insert is -0.1"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { bsid_model(nan, 0); }).find("p_insert is nan"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { bsid_model(0, 1); }).find("p_delete is 1"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { bsid_model(0.5, 0.5); }).find("p_insert + p_delete is 1"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { bsid_model(0, 0, 1.5); }).find("p_substitute is 1.5"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { bsid_model(0, 0, 0, 17); }).find("alphabet is 17"),
+              std::string::npos);
+    EXPECT_EQ(refusal([&] { bsid_model(0, 0, 1); }), "");
+}
+
+// The sum of sync.md's formula, term by term, in 50 digits.
+double exact_log_drift(const bsid_model& c, int T, int m)
+{
+    using real = boost::multiprecision::cpp_bin_float_50;
+    const auto choose = [](int a, int b) {
+        real r = 1;
+        for (int k = 1; k <= b; ++k) {
+            r = r * (a - b + k) / k;
+        }
+        return r;
+    };
+    real sum = 0;
+    for (int j = std::max(-m, 0); j <= T; ++j) {
+        sum += pow(real(c.p_transmit()), T - j) * pow(real(c.p_delete()), j) *
+               pow(real(c.p_insert()), m + j) * choose(T, j) *
+               choose(T + m + j - 1, m + j);
+    }
+    return double(log(sum));
+}
+
+TEST(sync_channel, drift_probabilities_are_stable)
+{
+    for (const auto& c : { bsid_model(0.01, 0.02), bsid_model(0.2, 0.1) }) {
+        for (const int m : { -40, -7, 0, 1, 12, 60 }) {
+            const double expected = exact_log_drift(c, 300, m);
+            EXPECT_NEAR(c.log_drift_probability(300, m), expected, 1e-10) << m;
+        }
+    }
+    double total = 0;
+    const bsid_model nothing_deleted(0.1, 0);
+    for (int m = 0; m < 200; ++m) {
+        total += std::exp(nothing_deleted.log_drift_probability(100, m));
+    }
+    EXPECT_NEAR(total, 1, 1e-12);
+    EXPECT_EQ(nothing_deleted.log_drift_probability(100, -1), -INFINITY);
+    EXPECT_NEAR(bsid_model(0, 0.5).log_drift_probability(2, -1), std::log(0.5), 1e-15);
+}
+
+TEST(sync_channel, limits_of_the_papers)
+{
+    // N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
+    EXPECT_EQ(drift_limits(bsid_model(1e-3, 1e-3), 8400, 1e-10),
+              (drift_range{ -28, 28 }));
+    const bsid_model poor(0.1, 0.1);
+    EXPECT_EQ(drift_limits(poor, 2100, 1e-10), (drift_range{ -138, 142 }));
+    const auto change = drift_limits(poor, 10, exclusion_per_symbol(1e-10, 210));
+    EXPECT_EQ(change.size(), 29u);
+}
+
+TEST(sync_channel, limits_of_the_vectors)
+{
+    const auto all = read_sync_vectors({ "ref_" });
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& v : all) {
+        const auto N = v.code.frame_symbols();
+        const auto n = v.code.n();
+        EXPECT_EQ(drift_limits(v.channel, n * N, v.exclusion), v.window) << v.name;
+        EXPECT_EQ(drift_limits(v.channel, n, exclusion_per_symbol(v.exclusion, N)),
+                  v.change)
+            << v.name;
+    }
+}
+
+TEST(sync_channel, limits_reach_small_exclusions_and_priors)
+{
+    const bsid_model c(0.01, 0.01);
+    auto previous = drift_limits(c, 1000, 1e-3);
+    for (double Pr = 1e-6; Pr > 5e-16; Pr *= 1e-3) {
+        const auto next = drift_limits(c, 1000, Pr);
+        EXPECT_LT(next.first, previous.first);
+        EXPECT_GT(next.last, previous.last);
+        previous = next;
+    }
+    EXPECT_EQ(drift_limits(bsid_model(0, 0), 1000, 1e-10), (drift_range{ 0, 0 }));
+    const auto plain = drift_limits(c, 1000, 1e-10);
+    const auto moved = drift_limits(c, 1000, 1e-10, { 100, { 3 } });
+    EXPECT_EQ(moved.last, plain.last + 100);
+    EXPECT_EQ(moved.first, 0);
+    const auto spread = drift_limits(c, 1000, 1e-10, { -5, { 1, 0, 0, 0, 0, 0, 0, 1 } });
+    EXPECT_LT(spread.first, plain.first);
+    EXPECT_GE(spread.last, plain.last + 1);
+    EXPECT_NE(refusal([&] { drift_limits(c, 10, 0); }).find("exclusion is 0"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] {
+                  drift_limits(c, 10, 1e-10, { 0, { 0 } });
+              }).find("prior"),
+              std::string::npos);
+}
+
+TEST(sync_channel, what_is_received_follows_the_model)
+{
+    const bsid_model model(0.05, 0.1, 0.2, 4);
+    bsid_channel channel(model, 1);
+    const unsigned count = 200000;
+    unsigned deleted = 0, wrong = 0, inserted = 0;
+    for (unsigned k = 0; k < count; ++k) {
+        std::vector<std::uint8_t> out;
+        const auto received = channel.send(k % 4, out);
+        deleted += received == 0;
+        inserted += received > 1 ? received - 1 : 0;
+        wrong += received == 1 && out[0] != k % 4;
+    }
+    // Expected counts, within five standard deviations.
+    const auto near = [&](double seen, double p) {
+        return std::abs(seen - count * p) < 5 * std::sqrt(count * p);
+    };
+    // One item: transmitted at once, or one inserted and then the symbol deleted.
+    EXPECT_TRUE(near(deleted, 0.1));
+    EXPECT_TRUE(near(wrong, 0.85 * 0.2 + 0.05 * 0.1 * 0.75));
+    EXPECT_TRUE(near(inserted, 0.05 / 0.95 - 0.05 * 0.1));
+    EXPECT_EQ(bsid_channel(model, 7).send({ 0, 1, 2, 3, 0, 1, 2, 3 }),
+              bsid_channel(model, 7).send({ 0, 1, 2, 3, 0, 1, 2, 3 }));
+}
+
+TEST(sync_code, refuses_by_name)
+{
+    const auto make = [](unsigned n, unsigned q, unsigned N, auto words) {
+        return refusal([&] { sync_code(n, q, N, words); });
+    };
+    using list = std::vector<std::uint8_t>;
+    EXPECT_EQ(make(1, 2, 1, list{ 0, 1 }), "");
+    EXPECT_NE(make(0, 2, 1, list{}).find("n is 0"), std::string::npos);
+    EXPECT_NE(make(1, 3, 1, list{ 0, 1, 1 }).find("q is 3"), std::string::npos);
+    EXPECT_NE(make(1, 2, 0, list{}).find("frame_symbols is 0"), std::string::npos);
+    EXPECT_NE(make(1, 2, 1, list{ 0 }).find("size of codebook is 1"), std::string::npos);
+    EXPECT_NE(make(1, 2, 1, list{ 0, 2 }).find("codebook entry is 2"), std::string::npos);
+    const auto ambiguous = make(1, 2, 2, list{ 0, 1, 1, 1 });
+    EXPECT_NE(ambiguous.find("index 1"), std::string::npos) << ambiguous;
+}
+
+TEST(sync_code, helpers_make_what_they_say)
+{
+    const auto sparse = codebook_davey_mackay(10, 32, 50, 1);
+    for (unsigned i = 0; i < 50; ++i) {
+        unsigned weight[32];
+        for (unsigned D = 0; D < 32; ++D) {
+            weight[D] = 0;
+            for (unsigned t = 0; t < 10; ++t) {
+                weight[D] += sparse.word(i, D)[t] != sparse.word(i, 0)[t];
+            }
+        }
+        EXPECT_EQ(weight[1], 1u);
+        EXPECT_EQ(weight[10], 1u);
+        EXPECT_EQ(weight[11], 2u);
+        EXPECT_EQ(weight[31], 2u);
+    }
+    const auto marker = codebook_marker(8, 2, "01");
+    const std::vector<std::uint8_t> word(marker.word(1, 6), marker.word(1, 6) + 5);
+    EXPECT_EQ(word, (std::vector<std::uint8_t>{ 1, 1, 0, 0, 1 }));
+    EXPECT_NE(refusal([] { codebook_marker(6, 1, "01"); }).find("q is 6"),
+              std::string::npos);
+    EXPECT_EQ(codebook_random(2, 4, 3, 9).q(), 4u);
+    EXPECT_EQ(codebook_random(1, 16, 3, 9, 16).alphabet(), 16u);
+}
+
+TEST(sync_code, reads_a_file)
+{
+    const auto path = testing::TempDir() + "gpufec_codebook.txt";
+    std::ofstream(path) << "# index 0\n0 0 1\n010 # D = 1\n111\n100\n";
+    const auto code = sync_code::from_file(path, 3, 2, 2);
+    EXPECT_EQ(code.word(1, 0)[0], 1);
+    EXPECT_EQ(code.word(0, 1)[1], 1);
+    EXPECT_NE(refusal([&] { sync_code::from_file(path, 3, 2, 1); }).find("size"),
+              std::string::npos);
+    std::remove(path.c_str());
+    EXPECT_NE(
+        refusal([&] { sync_code::from_file(path, 3, 2, 2); }).find("cannot be read"),
+        std::string::npos);
+}
+
+TEST(sync_encoder, meets_the_vectors)
+{
+    const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& v : all) {
+        std::vector<std::uint8_t> sent(v.code.frame_bits());
+        sync_encode(v.code, v.message.data(), v.message.size(), sent.data());
+        EXPECT_EQ(sent, v.sent) << v.name;
+    }
+}
+
+} // namespace
+} // namespace gpufec
+} // namespace gr

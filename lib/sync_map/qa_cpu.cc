@@ -1,0 +1,144 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Tests of the CPU's decoders: every form, precision and instruction set against the
+ * vectors and the reference. */
+
+#include "cpu.h"
+#include "decode_frames.h"
+#include <gtest/gtest.h>
+
+namespace gr {
+namespace gpufec {
+namespace {
+
+std::vector<std::string> variants()
+{
+    std::vector<std::string> names;
+    for (const auto* name : { "baseline", "avx2", "avx512" }) {
+        try {
+            names.push_back(cpu_kernels(name).name);
+        } catch (const std::invalid_argument&) {
+            GTEST_LOG_(INFO) << "not on this machine: " << name;
+        }
+    }
+    return names;
+}
+
+decoder_maker on_cpu(const std::string& variant = "")
+{
+    return [variant](const sync_plan& plan, std::size_t frames) {
+        return make_cpu_decoder(plan, frames, 2, variant);
+    };
+}
+
+TEST(sync_cpu, linear_form_meets_the_vectors)
+{
+    const unsigned copies = 19; // more than one full group of lanes, and a part of one
+    const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& variant : variants()) {
+        for (const auto& v : all) {
+            check_vector(v,
+                         options_of(v, sync_precision::float64),
+                         on_cpu(variant),
+                         1e-10,
+                         copies);
+            check_vector(
+                v, options_of(v, sync_precision::float32), on_cpu(variant), 1e-6, copies);
+            check_vector(
+                v, options_of(v, sync_precision::mixed), on_cpu(variant), 1e-6, copies);
+        }
+    }
+}
+
+TEST(sync_cpu, corridor_form_meets_the_vectors)
+{
+    const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& v : all) {
+        for (const auto storage : { sync_storage::global, sync_storage::local }) {
+            for (const auto precision : { sync_precision::float64,
+                                          sync_precision::float32,
+                                          sync_precision::mixed }) {
+                auto o = options_of(v, precision);
+                o.form = sync_form::corridor;
+                o.storage = storage;
+                check_vector(v,
+                             o,
+                             on_cpu(),
+                             precision == sync_precision::float64 ? 1e-10 : 1e-6,
+                             1);
+            }
+        }
+    }
+}
+
+TEST(sync_cpu, receivers_and_thresholds_approach_the_reference)
+{
+    const auto data =
+        random_frames(codebook_random(6, 8, 12, 4), bsid_model(0.03, 0.04, 0.01), 5);
+    auto o = data.options;
+    o.form = sync_form::corridor;
+    o.precision = sync_precision::float64;
+    o.change_first = -6;
+    o.change_last = 12;
+    check_against_reference(data, o, on_cpu(), 1e-8);
+    o.receiver = sync_receiver::lattice;
+    check_against_reference(data, o, on_cpu(), 1e-8);
+    o.receiver = sync_receiver::trellis;
+    o.insertion_cap = 4;
+    check_against_reference(data, o, on_cpu(), 1e-6);
+    EXPECT_GT(difference_to_reference(data, o, on_cpu()), 1e-12);
+    o.insertion_cap = 1;
+    EXPECT_GT(difference_to_reference(data, o, on_cpu()), 1e-4);
+    o.receiver = sync_receiver::corridor;
+    o.state_threshold = o.lattice_threshold = 1e-9;
+    check_against_reference(data, o, on_cpu(), 1e-5);
+    EXPECT_GT(difference_to_reference(data, o, on_cpu()), 1e-13);
+}
+
+TEST(sync_cpu, alphabets_words_and_lengths_of_any_kind)
+{
+    for (const auto& c : awkward_cases()) {
+        for (const auto precision :
+             { sync_precision::float64, sync_precision::float32 }) {
+            auto data = random_frames(c.code, c.channel, 5);
+            data.options.precision = precision;
+            const double tolerance = precision == sync_precision::float64 ? 1e-10 : 1e-6;
+            for (const auto& variant : variants()) {
+                check_against_reference(data, data.options, on_cpu(variant), tolerance);
+            }
+            data.options.form = sync_form::corridor;
+            data.options.change_first = -int(c.code.n());
+            data.options.change_last = 40;
+            check_against_reference(data, data.options, on_cpu(), tolerance);
+        }
+    }
+}
+
+TEST(sync_cpu, priors_soft_values_and_boundary_priors)
+{
+    for (const auto form : { sync_form::linear, sync_form::corridor }) {
+        check_priors_and_soft_values(form, on_cpu());
+    }
+}
+
+TEST(sync_cpu, outputs_follow_the_posteriors) { check_outputs(on_cpu()); }
+
+TEST(sync_cpu, impossible_frames_are_uniform_and_not_valid)
+{
+    check_impossible_frames(on_cpu());
+}
+
+} // namespace
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,144 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Tests of the CUDA decoder: both forms, every precision and storage, against the vectors
+ * and the reference. Skipped where there is no device. */
+
+#include "cuda.h"
+#include "cuda/devices.h"
+#include "decode_frames.h"
+#include <gtest/gtest.h>
+
+namespace gr {
+namespace gpufec {
+namespace {
+
+class sync_cuda : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        const auto found = find_cuda_devices();
+        if (found.devices.empty()) {
+            GTEST_SKIP() << found.missing;
+        }
+    }
+
+    static std::unique_ptr<sync_batch_decoder> make(const sync_plan& plan,
+                                                    std::size_t frames)
+    {
+        return make_cuda_decoder(plan, frames, 1, 0);
+    }
+
+    static double tolerance(sync_precision precision)
+    {
+        return precision == sync_precision::float64 ? 1e-10 : 1e-6;
+    }
+};
+
+const sync_precision precisions[] = { sync_precision::float64,
+                                      sync_precision::float32,
+                                      sync_precision::mixed };
+
+TEST_F(sync_cuda, linear_form_meets_the_vectors)
+{
+    const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& v : all) {
+        for (const auto precision : precisions) {
+            check_vector(v, options_of(v, precision), make, tolerance(precision), 19);
+        }
+    }
+}
+
+TEST_F(sync_cuda, corridor_form_meets_the_vectors)
+{
+    const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& v : all) {
+        for (const auto storage : { sync_storage::global, sync_storage::local }) {
+            for (const auto precision : precisions) {
+                auto o = options_of(v, precision);
+                o.form = sync_form::corridor;
+                o.storage = storage;
+                check_vector(v, o, make, tolerance(precision), 3);
+            }
+        }
+    }
+}
+
+TEST_F(sync_cuda, alphabets_words_and_lengths_of_any_kind)
+{
+    for (const auto& c : awkward_cases()) {
+        for (const auto precision : precisions) {
+            auto data = random_frames(c.code, c.channel, 5);
+            data.options.precision = precision;
+            check_against_reference(data, data.options, make, tolerance(precision));
+            data.options.form = sync_form::corridor;
+            data.options.change_first = -int(c.code.n());
+            data.options.change_last = 40;
+            check_against_reference(data, data.options, make, tolerance(precision));
+        }
+    }
+}
+
+TEST_F(sync_cuda, priors_soft_values_and_boundary_priors)
+{
+    for (const auto form : { sync_form::linear, sync_form::corridor }) {
+        check_priors_and_soft_values(form, make);
+    }
+}
+
+TEST_F(sync_cuda, priors_of_bits)
+{
+    auto data = random_frames(codebook_random(10, 40, 9, 4), { 0.03, 0.04, 0.01 }, 9);
+    std::mt19937_64 random(5);
+    for (std::size_t f = 0; f < data.messages.size(); ++f) {
+        std::vector<float> priors(data.options.code.frame_symbols() * 40);
+        for (auto& p : priors) {
+            p = float((random() >> 40) * 0x1p-24);
+        }
+        data.priors.push_back(priors);
+    }
+    data.options.priors = true;
+    for (const auto precision : precisions) {
+        data.options.precision = precision;
+        check_against_reference(data, data.options, make, tolerance(precision));
+    }
+}
+
+TEST_F(sync_cuda, outputs_follow_the_posteriors) { check_outputs(make); }
+
+TEST_F(sync_cuda, impossible_frames_are_uniform_and_not_valid)
+{
+    check_impossible_frames(make);
+}
+
+TEST_F(sync_cuda, windows_beyond_a_thousand_drifts)
+{
+    auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
+    EXPECT_GT(decoder_window(data.options).size(), 1024u);
+    // In double: over 14000 bits of such a channel, drifts that turn out to be right fall
+    // below the range of a float.
+    check_against_reference(data, data.options, make, 1e-10);
+}
+
+TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
+{
+    auto data = random_frames(codebook_random(4, 4, 5, 4), { 0.1, 0.1, 0 }, 1);
+    data.options.form = sync_form::corridor;
+    data.options.receiver = sync_receiver::trellis;
+    EXPECT_THROW(decode_frames(data, data.options, make), std::runtime_error);
+}
+
+} // namespace
+} // namespace gpufec
+} // namespace gr

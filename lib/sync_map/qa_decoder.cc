@@ -1,0 +1,331 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Tests of sync_decoder: frames in order, streams against the whole-stream reference and
+ * against framed decoding, acquisition and loss of lock. */
+
+#include "decode_frames.h"
+#include <gtest/gtest.h>
+
+namespace gr {
+namespace gpufec {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct decoded_stream {
+    std::vector<double> values;
+    std::vector<std::int64_t> begins;
+    std::vector<bool> locked, valid;
+};
+
+template <class Value>
+void take_all(sync_decoder& decoder, decoded_stream& to)
+{
+    sync_decoder::frame f;
+    while (decoder.pull(f)) {
+        EXPECT_EQ(f.number, to.begins.size());
+        append_values<Value>(static_cast<const std::byte*>(f.output),
+                             f.output_bytes / sizeof(Value),
+                             to.values);
+        to.begins.push_back(f.begin);
+        to.locked.push_back(f.locked);
+        to.valid.push_back(f.status.valid);
+    }
+}
+
+// Pushes a stream piece by piece and pulls all of it.
+template <class Value>
+decoded_stream decode_stream(const sync_options& options,
+                             const std::vector<std::uint8_t>& items,
+                             std::size_t piece)
+{
+    sync_decoder decoder(options);
+    decoded_stream out;
+    for (std::size_t at = 0; at < items.size();) {
+        at += decoder.push(items.data() + at, std::min(piece, items.size() - at));
+        take_all<Value>(decoder, out);
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        take_all<Value>(decoder, out);
+        decoder.wait(milliseconds(10));
+    }
+    return out;
+}
+
+std::vector<std::uint8_t> joined(const test_frames& data)
+{
+    std::vector<std::uint8_t> all;
+    for (const auto& frame : data.received) {
+        all.insert(all.end(), frame.begin(), frame.end());
+    }
+    return all;
+}
+
+sync_options stream_options(sync_options o, sync_output output)
+{
+    o.mode = sync_mode::stream;
+    o.where = backend::cpu;
+    o.output = output;
+    o.drifts = false;
+    return o;
+}
+
+TEST(sync_decoder_stream, agrees_with_the_whole_stream)
+{
+    const unsigned frames = 60;
+    const auto code = codebook_random(6, 4, 5, 4);
+    const bsid_model channel(0.02, 0.03, 0.01);
+    const auto data = random_frames(code, channel, frames);
+    const auto items = joined(data);
+    auto o = stream_options(data.options, sync_output::posteriors64);
+    o.exclusion = 1e-15;
+    o.lookahead = 120;
+    const auto decoded = decode_stream<double>(o, items, 77);
+    ASSERT_EQ(decoded.begins.size(), frames);
+
+    // What was received ends, and after it every item is as likely as any other.
+    const unsigned symbols = frames * code.frame_symbols() + 20;
+    reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
+    for (int j = 0; j < int(symbols * code.n()) + 110; ++j) {
+        const bool there = j < int(items.size());
+        p.likelihood.push_back(there ? items[j] == 0 : 0.5);
+        p.likelihood.push_back(there ? items[j] == 1 : 0.5);
+    }
+    p.start = window_metrics({}, p.window);
+    for (int m = p.window.first; m <= p.window.last; ++m) {
+        p.end.push_back(std::exp2(m));
+    }
+    auto whole = reference::linear(p).posteriors;
+    whole.resize(decoded.values.size());
+    EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
+}
+
+TEST(sync_decoder_stream, output_does_not_depend_on_how_it_is_pushed)
+{
+    const auto data =
+        random_frames(codebook_davey_mackay(10, 32, 20, 4), { 0.01, 0.01, 0 }, 30);
+    const auto items = joined(data);
+    auto o = stream_options(data.options, sync_output::posteriors64);
+    const auto whole = decode_stream<double>(o, items, items.size());
+    o.batch = 3;
+    o.threads = 2;
+    o.max_latency_ms = 0;
+    const auto pieces = decode_stream<double>(o, items, 13);
+    EXPECT_EQ(whole.values, pieces.values);
+    EXPECT_EQ(whole.begins, pieces.begins);
+}
+
+TEST(sync_decoder_stream, errs_as_seldom_as_framed_decoding)
+{
+    for (const double p : { 1e-3, 1e-2 }) {
+        const unsigned frames = 60;
+        auto data =
+            random_frames(codebook_davey_mackay(10, 32, 210, 4), { p, p, 0 }, frames);
+        data.options.precision = sync_precision::float32;
+        const auto streamed = decode_stream<std::uint8_t>(
+            stream_options(data.options, sync_output::symbols), joined(data), 4096);
+        ASSERT_EQ(streamed.begins.size(), frames);
+        auto o = data.options;
+        o.output = sync_output::symbols;
+        o.where = backend::cpu;
+        sync_decoder framed(o);
+        decoded_stream known;
+        for (const auto& frame : data.received) {
+            while (!framed.push_frame(frame.data(), frame.size())) {
+                framed.wait(milliseconds(10));
+                take_all<std::uint8_t>(framed, known);
+            }
+        }
+        framed.finish();
+        while (!framed.done()) {
+            take_all<std::uint8_t>(framed, known);
+            framed.wait(milliseconds(10));
+        }
+        ASSERT_EQ(known.values.size(), streamed.values.size());
+        unsigned errors = 0, framed_errors = 0;
+        for (std::size_t k = 0; k < known.values.size(); ++k) {
+            const double sent = data.messages[k / 210][k % 210];
+            errors += streamed.values[k] != sent;
+            framed_errors += known.values[k] != sent;
+        }
+        RecordProperty("errors", int(errors));
+        RecordProperty("framed_errors", int(framed_errors));
+        EXPECT_GT(framed_errors, 0u);
+        EXPECT_LE(errors, 1.05 * framed_errors) << "p " << p;
+        std::int64_t begin = 0;
+        unsigned off = 0;
+        for (unsigned f = 0; f < frames; ++f) {
+            off += std::abs(streamed.begins[f] - begin) > 3;
+            begin += data.received[f].size();
+            EXPECT_TRUE(streamed.locked[f]) << f;
+        }
+        EXPECT_LE(off, frames / 20);
+    }
+}
+
+TEST(sync_decoder_stream, finds_the_first_frame)
+{
+    const auto code = codebook_davey_mackay(10, 32, 40, 4);
+    const bsid_model channel(0.01, 0.01);
+    auto o = stream_options({ code, channel }, sync_output::symbols);
+    o.acquire = code.frame_bits();
+    std::mt19937_64 random(99);
+    unsigned found = 0;
+    for (unsigned s = 0; s < 100; ++s) {
+        const auto data = random_frames(code, channel, 3);
+        const unsigned offset = (random() >> 32) * (o.acquire + 1) >> 32;
+        std::vector<std::uint8_t> items(offset);
+        for (auto& bit : items) {
+            bit = random() >> 63;
+        }
+        const auto rest = joined(data);
+        items.insert(items.end(), rest.begin(), rest.end());
+        const auto decoded = decode_stream<std::uint8_t>(o, items, items.size());
+        found += !decoded.begins.empty() &&
+                 std::abs(decoded.begins[0] - std::int64_t(offset)) <= 3;
+    }
+    EXPECT_GE(found, 99u);
+}
+
+TEST(sync_decoder_stream, says_when_it_has_lost_the_frames)
+{
+    const auto code = codebook_davey_mackay(10, 32, 40, 4);
+    const auto data = random_frames(code, { 0.005, 0.005, 0 }, 6);
+    auto items = joined(data);
+    std::mt19937_64 random(99);
+    for (unsigned k = 0; k < 6 * code.frame_bits(); ++k) {
+        items.push_back(random() >> 63);
+    }
+    const auto decoded = decode_stream<std::uint8_t>(
+        stream_options(data.options, sync_output::symbols), items, 1000);
+    ASSERT_GE(decoded.locked.size(), 11u);
+    for (unsigned f = 0; f < 5; ++f) {
+        EXPECT_TRUE(decoded.locked[f]) << f;
+    }
+    for (unsigned f = 7; f < 11; ++f) {
+        EXPECT_FALSE(decoded.locked[f]) << f;
+    }
+}
+
+TEST(sync_decoder_frames, come_out_in_order_with_their_own_results)
+{
+    auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 50);
+    auto& o = data.options;
+    o.where = backend::cpu;
+    o.batch = 7;
+    o.threads = 2;
+    data.received[20].resize(3); // cannot be decoded
+    sync_decoder decoder(o);
+    decoded_stream out;
+    for (const auto& frame : data.received) {
+        while (!decoder.push_frame(frame.data(), frame.size())) {
+            take_all<double>(decoder, out);
+            decoder.wait(milliseconds(10));
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        take_all<double>(decoder, out);
+        decoder.wait(milliseconds(10));
+    }
+    ASSERT_EQ(out.valid.size(), data.received.size());
+    for (std::size_t f = 0; f < data.received.size(); ++f) {
+        EXPECT_EQ(out.valid[f], f != 20);
+        EXPECT_EQ(out.locked[f], f != 20);
+        if (f != 20) {
+            const auto r = reference_of(data, o, f);
+            const auto size = r.posteriors.size();
+            const std::vector<double> values(out.values.begin() + f * size,
+                                             out.values.begin() + (f + 1) * size);
+            EXPECT_LE(largest_difference(values, r.posteriors), 1e-10);
+        }
+    }
+}
+
+TEST(sync_decoder_frames, a_partial_batch_goes_when_it_is_due)
+{
+    auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 1);
+    data.options.where = backend::cpu;
+    data.options.batch = 100;
+    data.options.max_latency_ms = 1;
+    sync_decoder decoder(data.options);
+    decoder.push_frame(data.received[0].data(), data.received[0].size());
+    sync_decoder::frame f;
+    for (int k = 0; k < 1000 && !decoder.pull(f); ++k) {
+        decoder.wait(milliseconds(5));
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    EXPECT_EQ(f.status.valid, 1u);
+}
+
+TEST(sync_decoder_frames, the_channel_can_change)
+{
+    auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 2);
+    auto& o = data.options;
+    o.where = backend::cpu;
+    sync_decoder decoder(o);
+    const auto decode = [&](std::size_t f) {
+        decoded_stream out;
+        EXPECT_TRUE(decoder.push_frame(data.received[f].data(), data.received[f].size()));
+        decoder.flush();
+        decoder.wait(milliseconds(10000));
+        take_all<double>(decoder, out);
+        return out.values;
+    };
+    EXPECT_LE(largest_difference(decode(0), reference_of(data, o, 0).posteriors), 1e-10);
+    decoder.reset();
+    o.channel = bsid_model(0.05, 0.01, 0.1);
+    decoder.set_channel(o.channel);
+    EXPECT_LE(largest_difference(decode(1), reference_of(data, o, 1).posteriors), 1e-10);
+    EXPECT_THROW(decoder.set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
+}
+
+TEST(sync_decoder_options, are_refused_by_name)
+{
+    const sync_options good(codebook_random(4, 6, 5, 4), { 0.1, 0.1, 0 });
+    const auto refusal = [&](auto&& change) {
+        auto o = good;
+        o.where = backend::cpu;
+        change(o);
+        try {
+            const sync_decoder decoder(o);
+        } catch (const std::invalid_argument& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    using o = sync_options;
+    const auto expect = [&](auto&& change, const std::string& words) {
+        EXPECT_NE(refusal(change).find(words), std::string::npos) << refusal(change);
+    };
+    EXPECT_EQ(refusal([](o&) {}), "");
+    expect([](o& x) { x.exclusion = 0; }, "exclusion is 0");
+    expect([](o& x) { x.exclusion = NAN; }, "exclusion is nan");
+    expect([](o& x) { x.slots = 0; }, "slots is 0");
+    expect([](o& x) { x.threads = 0; }, "threads is 0");
+    expect([](o& x) { x.max_latency_ms = -1; }, "max_latency_ms is -1");
+    expect([](o& x) { x.output = sync_output::llr; }, "output is llr");
+    expect([](o& x) { x.change_first = 1; }, "mn_min is 1");
+    expect([](o& x) { x.change_last = -1; }, "mn_max is -1");
+    expect([](o& x) { x.state_threshold = 1; }, "state_threshold is 1");
+    expect([](o& x) { x.start.probability = { -1 }; }, "start prior is -1");
+    expect([](o& x) { x.channel = bsid_model(0, 0, 0, 3); }, "alphabet of the channel");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.priors = true;
+        },
+        "mode is stream");
+    EXPECT_THROW(sync_form_from_string("line"), std::invalid_argument);
+    EXPECT_THROW(sync_output_from_string(""), std::invalid_argument);
+}
+
+} // namespace
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,172 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "stream.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+// The forward recursion in floats only where the frames are decoded in floats.
+sync_plan forward_plan(sync_plan plan)
+{
+    plan.form = sync_form::linear;
+    if (plan.precision == sync_precision::mixed) {
+        plan.precision = sync_precision::float64;
+    }
+    return plan;
+}
+
+} // namespace
+
+stream_cutter::stream_cutter(const sync_options& options, const sync_plan& plan)
+    : d_options(options),
+      d_plan(plan),
+      d_window(decoder_window(options)),
+      d_forward(std::make_unique<lane_group>(
+          forward_plan(plan), std::make_shared<word_tries>(plan.code), cpu_kernels())),
+      d_alpha(window_metrics({}, d_window)),
+      d_acquired(options.acquire == 0)
+{
+}
+
+void stream_cutter::resume(const stream_cutter& other)
+{
+    d_items = other.d_items;
+    d_first_item = other.d_first_item;
+    d_origin = other.d_origin;
+    d_acquired = other.d_acquired;
+    d_finished = other.d_finished;
+    d_alpha = window_metrics({ other.d_window.first, other.d_alpha }, d_window);
+}
+
+void stream_cutter::push(const void* items, std::size_t count)
+{
+    const auto* bytes = static_cast<const std::byte*>(items);
+    d_items.insert(d_items.end(), bytes, bytes + count * d_plan.item_bytes());
+}
+
+bool stream_cutter::ready() const
+{
+    const std::int64_t n = d_plan.code.n();
+    if (d_finished) {
+        // A frame is there if no more is missing than can have been deleted.
+        return received() > d_origin &&
+               d_origin + n * d_plan.outputs + d_window.first <= received();
+    }
+    const std::int64_t offsets = d_acquired ? 0 : d_options.acquire;
+    return d_origin + offsets + n * d_plan.symbols + d_window.last <= received();
+}
+
+std::int64_t stream_cutter::write(std::byte* frame)
+{
+    if (!d_acquired) {
+        acquire();
+    }
+    const auto origin = d_origin;
+    fill(d_plan, origin, d_window, d_alpha, frame);
+    advance(frame);
+    return origin;
+}
+
+void stream_cutter::fill(const sync_plan& plan,
+                         std::int64_t origin,
+                         drift_range window,
+                         const std::vector<double>& start,
+                         std::byte* frame) const
+{
+    const auto begin = std::max(d_first_item, origin + window.first);
+    const auto end = origin + std::int64_t(plan.code.n()) * plan.symbols + window.last;
+    const std::int64_t there =
+        std::max<std::int64_t>(0, std::min(end, received()) - begin);
+    // Items yet unknown are erased, which is to leave them out of account.
+    const std::int64_t count = d_finished ? std::max(there, end - begin) : there;
+    write_frame(plan,
+                { std::int32_t(count), std::int32_t(origin - begin), window.first, 0 },
+                start,
+                std::vector<double>(plan.window, 1.0),
+                nullptr,
+                frame);
+    const auto size = plan.item_bytes();
+    auto* const to = frame + plan.items_at();
+    std::memcpy(to, d_items.data() + (begin - d_first_item) * size, there * size);
+    for (auto k = there; k < count; ++k) {
+        const float unknown = std::numeric_limits<float>::quiet_NaN();
+        plan.soft_input ? std::memcpy(to + k * size, &unknown, size)
+                        : std::memset(to + k, 0xff, 1);
+    }
+}
+
+// Carries α over the frame, and lets the window follow its mean.
+void stream_cutter::advance(const std::byte* frame)
+{
+    std::vector<double> next(d_window.size());
+    d_forward->forward(frame, next.data());
+    double sum = 0, mean = 0;
+    for (unsigned m = 0; m < next.size(); ++m) {
+        sum += next[m];
+        mean += next[m] * (d_window.first + int(m));
+    }
+    const int shift = sum > 0 ? int(std::lround(mean / sum)) : 0;
+    d_alpha.assign(next.size(), 0);
+    for (int m = 0; m < int(next.size()); ++m) {
+        const int from = m + shift;
+        if (sum > 0 && from >= 0 && from < int(next.size())) {
+            d_alpha[m] = next[from];
+        } else if (!(sum > 0)) {
+            d_alpha[m] = 1; // the channel was not as it should be: nothing is known
+        }
+    }
+    d_origin += std::int64_t(d_plan.code.n()) * d_plan.outputs + shift;
+    forget();
+}
+
+void stream_cutter::forget()
+{
+    const auto keep = std::min(received(), d_origin + d_window.first);
+    const auto drop = keep - d_first_item;
+    // Seldom, so that what stays is moved seldom.
+    if (drop > 0 && std::size_t(drop) * 2 > held()) {
+        d_items.erase(d_items.begin(), d_items.begin() + drop * d_plan.item_bytes());
+        d_first_item += drop;
+    }
+}
+
+// Finds the first boundary: every offset is as likely before the first frame is received.
+void stream_cutter::acquire()
+{
+    auto plan = forward_plan(d_plan);
+    const drift_range window{ d_window.first, int(d_options.acquire) + d_window.last };
+    plan.window = window.size();
+    plan.max_items += d_options.acquire;
+    plan.drifts = true;
+    plan.output = sync_output::symbols;
+    std::vector<double> start(plan.window, 0);
+    std::fill_n(start.begin() - window.first, d_options.acquire + 1, 1.0);
+
+    lane_group group(plan, std::make_shared<word_tries>(plan.code), cpu_kernels());
+    const host_memory in(plan.input_bytes()), out(plan.output_bytes());
+    fill(plan, d_origin, window, start, in.data());
+    sync_status status;
+    group.decode(in.data(), 1, out.data(), &status);
+    const int offset = status.valid ? status.start_drift : 0;
+
+    d_origin += offset;
+    for (unsigned m = 0; m < d_window.size(); ++m) {
+        const int from = offset + d_window.first + int(m);
+        d_alpha[m] = from >= 0 && from <= int(d_options.acquire);
+    }
+    d_acquired = true;
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,80 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Cuts a stream into frames whose boundaries are known through α alone. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_H
+#define INCLUDED_GPUFEC_SYNC_MAP_STREAM_H
+
+#include "cpu.h"
+#include "plan.h"
+#include <memory>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief The sequential part of stream decoding: where each frame begins.
+ *
+ * A frame starts with α of the boundary before, which the forward recursion carries from
+ * frame to frame and in which nothing later than the boundary takes part. After the
+ * look-ahead every further item is any of s symbols alike, so that β is 1 where every
+ * item weighs s. The window moves along with the mean of α. All that is here is
+ * sequential and cheap; what it writes are frames that can be decoded in any order.
+ */
+class stream_cutter
+{
+public:
+    stream_cutter(const sync_options& options, const sync_plan& plan);
+
+    //! Goes on where another one, of another channel, has come to.
+    void resume(const stream_cutter& other);
+
+    //! Takes all items.
+    void push(const void* items, std::size_t count);
+    void finish() { d_finished = true; }
+
+    //! Whether the next frame can be written.
+    bool ready() const;
+    //! Whether nothing more will become ready().
+    bool done() const { return d_finished && !ready(); }
+
+    //! Writes the input of the next frame and says which received item is its boundary 0
+    //! at drift 0.
+    std::int64_t write(std::byte* frame);
+
+    //! Items that are held and not yet part of the past.
+    std::size_t held() const { return d_items.size() / d_plan.item_bytes(); }
+
+private:
+    std::int64_t received() const { return d_first_item + std::int64_t(held()); }
+    void acquire();
+    void fill(const sync_plan& plan,
+              std::int64_t origin,
+              drift_range window,
+              const std::vector<double>& start,
+              std::byte* frame) const;
+    void advance(const std::byte* frame);
+    void forget();
+
+    sync_options d_options;
+    sync_plan d_plan;
+    drift_range d_window;
+    std::unique_ptr<lane_group> d_forward;
+    std::vector<std::byte> d_items;
+    std::int64_t d_first_item = 0; // absolute number of the first item held
+    std::int64_t d_origin = 0;     // of the next frame, at drift 0
+    std::vector<double> d_alpha;
+    bool d_acquired;
+    bool d_finished = false;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_STREAM_H */

@@ -1,0 +1,67 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The words of each index as two tries that meet in the middle: what words share of
+ * their first half and of their second half is decoded once. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_TRIES_H
+#define INCLUDED_GPUFEC_SYNC_MAP_TRIES_H
+
+#include <gnuradio/gpufec/sync_map.h>
+#include <cstdint>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+//! A trie whose leaves all have the same depth; node 0 is the root.
+struct word_trie {
+    struct node {
+        std::uint32_t child;   //!< the first child; the others follow
+        std::uint32_t leaf;    //!< number of a leaf
+        std::uint8_t symbol;   //!< on the branch that leads here
+        std::uint8_t children; //!< 0: a leaf
+    };
+    std::vector<node> nodes;
+    std::vector<std::uint32_t> leaf; //!< of each message symbol
+    //! Message symbols by leaf: those of leaf l are order[begin[l]] to order[begin[l +
+    //! 1]].
+    std::vector<std::uint32_t> order, begin;
+
+    unsigned leaves() const { return begin.size() - 1; }
+};
+
+//! The tries of one index.
+struct index_tries {
+    word_trie prefix; //!< of channel symbols 0 to split − 1
+    word_trie suffix; //!< of channel symbols n − 1 down to split
+};
+
+class word_tries
+{
+public:
+    explicit word_tries(const sync_code& code);
+
+    unsigned n() const { return d_n; }
+    unsigned q() const { return d_q; }
+    unsigned alphabet() const { return d_alphabet; }
+    unsigned frame_symbols() const { return d_tries.size(); }
+    //! Channel symbols of a prefix; less than n.
+    unsigned split() const { return d_n / 2; }
+    const index_tries& operator[](unsigned i) const { return d_tries[i]; }
+    //! The most leaves that a trie has.
+    unsigned most_leaves() const { return d_most_leaves; }
+
+private:
+    unsigned d_n, d_q, d_alphabet, d_most_leaves = 0;
+    std::vector<index_tries> d_tries;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_TRIES_H */
