@@ -69,7 +69,9 @@ const ldpc_options& checked(const ldpc_options& o)
     return o;
 }
 
-ldpc_setup setup_of(const ldpc_options& o)
+} // namespace
+
+ldpc_setup make_ldpc_setup(const ldpc_options& o)
 {
     ldpc_setup s;
     s.codes = o.codes;
@@ -87,15 +89,13 @@ ldpc_setup setup_of(const ldpc_options& o)
     return s;
 }
 
-} // namespace
-
 class ldpc_decoder::impl
 {
 public:
     impl(const ldpc_options& options, ldpc_decoder::hooks h)
         : d_options(checked(options)),
           d_hooks(std::move(h)),
-          d_setup(setup_of(d_options)),
+          d_setup(make_ldpc_setup(d_options)),
           d_formats(d_options.codes.size()),
           d_timer([this] { d_hooks.wake(); })
     {
