@@ -34,52 +34,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-// "A:STEP:B", "A", or "inf" for no noise.
-std::vector<double> parse_range(const std::string& text)
-{
-    std::vector<double> parts;
-    std::istringstream list(text);
-    for (std::string item; std::getline(list, item, ':');) {
-        std::size_t used = 0;
-        try {
-            parts.push_back(std::stod(item, &used));
-        } catch (const std::exception&) {
-            used = 0;
-        }
-        if (used == 0 || used != item.size()) {
-            parts.clear();
-            break;
-        }
-    }
-    const bool one = parts.size() == 1 && !std::isnan(parts[0]);
-    const bool three = parts.size() == 3 && parts[1] > 0 && parts[2] >= parts[0] &&
-                       (parts[2] - parts[0]) / parts[1] < 1000;
-    if (!one && !three) {
-        throw usage_error("--range is \"" + text +
-                          "\": A:STEP:B with STEP above 0 and A up to B, a single value, "
-                          "or inf (no noise) is allowed, in dB");
-    }
-    if (one) {
-        return parts;
-    }
-    std::vector<double> points;
-    for (int i = 0; parts[0] + i * parts[1] <= parts[2] + 1e-9; ++i) {
-        points.push_back(parts[0] + i * parts[1]);
-    }
-    return points;
-}
-
-std::uint64_t count(const po::variables_map& values, const std::string& option)
-{
-    const double value = values[option].as<double>();
-    if (!(value >= 0 && value <= 1e15)) {
-        std::ostringstream text;
-        text << "--" << option << " is " << value << ": 0 to 1e15 is allowed";
-        throw usage_error(text.str());
-    }
-    return std::uint64_t(value);
-}
-
 json to_json(const error_counter& c)
 {
     return json::object({ { "bits", c.bits() },
@@ -298,8 +252,8 @@ simulation_options parse_simulation(const po::variables_map& values)
     simulation_options options{ parse_viterbi_options(values) };
     options.seed = values["seed"].as<std::uint64_t>();
     options.amplitude = values["amplitude"].as<double>();
-    options.min_errors = count(values, "min-errors");
-    options.max_bits = count(values, "max-bits");
+    options.min_errors = count_of(values, "min-errors");
+    options.max_bits = count_of(values, "max-bits");
     options.reference = values.count("reference");
     const int threads = values["sim-threads"].as<int>();
     if (threads < 0 || threads > 1024) {

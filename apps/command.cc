@@ -8,10 +8,12 @@
 #include "command.h"
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <thread>
 
 #include <unistd.h>
@@ -50,6 +52,86 @@ bool command_line::parse(const arguments& args, po::variables_map& values)
         }
     }
     return true;
+}
+
+std::vector<int> parse_list(const std::string& option, const std::string& text, int base)
+{
+    std::vector<int> numbers;
+    std::istringstream list(text);
+    for (std::string item; std::getline(list, item, ',');) {
+        std::size_t used = 0;
+        try {
+            numbers.push_back(std::stoi(item, &used, base));
+        } catch (const std::exception&) {
+            used = 0;
+        }
+        if (used == 0 || used != item.size()) {
+            throw usage_error("--" + option + " is \"" + text +
+                              "\": comma separated numbers" +
+                              (base == 8 ? " of octal digits" : "") + " are allowed");
+        }
+    }
+    return numbers;
+}
+
+unsigned at_least_zero(const po::variables_map& values, const std::string& option)
+{
+    const int value = values[option].as<int>();
+    if (value < 0) {
+        throw usage_error("--" + option + " is " + std::to_string(value) +
+                          ": 0 and above is allowed");
+    }
+    return value;
+}
+
+std::string text(const po::variables_map& values, const std::string& option)
+{
+    return values[option].as<std::string>();
+}
+
+std::vector<double> parse_range(const std::string& text)
+{
+    std::vector<double> parts;
+    std::istringstream list(text);
+    for (std::string item; std::getline(list, item, ':');) {
+        std::size_t used = 0;
+        try {
+            parts.push_back(std::stod(item, &used));
+        } catch (const std::exception&) {
+            used = 0;
+        }
+        if (used == 0 || used != item.size()) {
+            parts.clear();
+            break;
+        }
+    }
+    const bool one = parts.size() == 1 && !std::isnan(parts[0]);
+    const bool three = parts.size() == 3 && parts[1] > 0 && parts[2] >= parts[0] &&
+                       (parts[2] - parts[0]) / parts[1] < 1000;
+    if (!one && !three) {
+        throw usage_error("--range is \"" + text +
+                          "\": A:STEP:B with STEP above 0 and A up to B, a single value, "
+                          "or inf (no noise) is allowed, in dB");
+    }
+    if (one) {
+        return parts;
+    }
+    std::vector<double> points;
+    for (int i = 0; parts[0] + i * parts[1] <= parts[2] + 1e-9; ++i) {
+        points.push_back(parts[0] + i * parts[1]);
+    }
+    return points;
+}
+
+std::uint64_t count_of(const po::variables_map& values, const std::string& option)
+{
+    const double value = values[option].as<double>();
+    if (!(value >= 0 && value <= 1e15)) {
+        std::ostringstream text;
+        text << "--" << option << " is " << value << ": 0 to 1e15 is allowed";
+        throw usage_error(text.str());
+    }
+    return std::uint64_t(value);
 }
 
 progress_line::progress_line() : d_terminal(isatty(STDERR_FILENO)) {}

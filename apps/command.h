@@ -12,6 +12,7 @@
 #define INCLUDED_GPUFEC_APPS_COMMAND_H
 
 #include "json.h"
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -62,6 +63,19 @@ auto naming_options(const Work& work)
         throw usage_error("--" + text);
     }
 }
+
+// Values of options; \throws usage_error that names the option.
+//! "1,2" of digits to the base \p base.
+std::vector<int> parse_list(const std::string& option, const std::string& text, int base);
+unsigned at_least_zero(const boost::program_options::variables_map& values,
+                       const std::string& option);
+std::string text(const boost::program_options::variables_map& values,
+                 const std::string& option);
+//! Of --range: "A:STEP:B", "A", or "inf" for no noise.
+std::vector<double> parse_range(const std::string& text);
+//! A number like 1e8.
+std::uint64_t count_of(const boost::program_options::variables_map& values,
+                       const std::string& option);
 
 //! One line on stderr that is overwritten; nothing if stderr is no terminal.
 class progress_line

@@ -7,209 +7,20 @@
 
 /* gpufec decode viterbi: a file, or standard input, of soft values to a file of bits. */
 
-#include "command.h"
+#include "file_decoder.h"
 #include "viterbi_options.h"
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <csignal>
-#include <cstring>
-#include <iostream>
-#include <thread>
-
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
 
 namespace gr {
 namespace gpufec {
 
 namespace {
 
-// A file descriptor, or "-" for one that is open already.
-class file
+double items_per_bit(const viterbi_options& options)
 {
-public:
-    file(const std::string& path, int flags, int standard)
-        : d_path(path), d_fd(path == "-" ? standard : open(path.c_str(), flags, 0666))
-    {
-        if (d_fd < 0) {
-            throw std::runtime_error(path + ": " + std::strerror(errno));
-        }
-    }
-    file(const file&) = delete;
-    file& operator=(const file&) = delete;
-    ~file()
-    {
-        if (d_path != "-") {
-            close(d_fd);
-        }
-    }
-
-    //! 0 at the end.
-    std::size_t read(void* data, std::size_t bytes)
-    {
-        for (;;) {
-            const auto n = ::read(d_fd, data, bytes);
-            if (n >= 0) {
-                return n;
-            }
-            if (errno != EINTR) {
-                throw std::runtime_error(d_path + ": " + std::strerror(errno));
-            }
-        }
-    }
-
-    //! Whether a read would not wait, within \p limit.
-    bool readable(std::chrono::milliseconds limit)
-    {
-        pollfd p{ d_fd, POLLIN, 0 };
-        return poll(&p, 1, limit.count()) != 0;
-    }
-
-    void write(const std::uint8_t* data, std::size_t bytes)
-    {
-        while (bytes > 0) {
-            const auto n = ::write(d_fd, data, bytes);
-            if (n < 0 && errno != EINTR) {
-                throw std::runtime_error(d_path + ": " + std::strerror(errno));
-            }
-            if (n > 0) {
-                data += n;
-                bytes -= n;
-            }
-        }
-    }
-
-private:
-    std::string d_path;
-    int d_fd;
-};
-
-class file_decoder
-{
-public:
-    file_decoder(const viterbi_options& options, bool packed, double pace)
-        : d_decoder(options),
-          d_item_bytes(options.format == soft_format::float32 ? sizeof(float) : 1),
-          d_packed(packed),
-          d_items_per_s(pace * items_per_bit(options)),
-          d_in(chunk_bytes()),
-          d_out(1u << 20)
-    {
-    }
-
-    void run(file& in, file& out)
-    {
-        const double begin = seconds();
-        std::uint64_t items = 0;
-        std::size_t partial = 0; // bytes of an item that is not whole yet
-        for (;;) {
-            // Nothing comes in: partial batches go out when they are due.
-            while (!in.readable(std::chrono::milliseconds(10))) {
-                if (d_decoder.due()) {
-                    d_decoder.push(nullptr, 0);
-                }
-                drain(out);
-            }
-            const auto n = in.read(d_in.data() + partial, d_in.size() - partial);
-            if (n == 0) {
-                break;
-            }
-            const auto bytes = partial + n;
-            push(bytes / d_item_bytes, out);
-            items += bytes / d_item_bytes;
-            partial = bytes % d_item_bytes;
-            std::memmove(d_in.data(), d_in.data() + bytes - partial, partial);
-            show(begin);
-            if (d_items_per_s > 0) {
-                keep_pace(begin + items / d_items_per_s, out);
-            }
-        }
-        if (partial > 0) {
-            std::cerr << "gpufec: the last " << partial
-                      << " bytes of the input are not a whole float: ignored\n";
-        }
-        d_decoder.finish();
-        while (!d_decoder.done()) {
-            if (!drain(out)) {
-                d_decoder.wait(std::chrono::milliseconds(100));
-            }
-        }
-        d_progress.clear();
-    }
-
-private:
-    static double items_per_bit(const viterbi_options& options)
-    {
-        const double values = 1 / options.code.rate();
-        return options.format == soft_format::packed4 ? values / 2 : values;
-    }
-
-    // At a pace, 10 ms of it at a time.
-    std::size_t chunk_bytes() const
-    {
-        const double items = d_items_per_s > 0 ? d_items_per_s / 100 : 1u << 20;
-        return d_item_bytes *
-               std::clamp<std::size_t>(std::size_t(items), 1, std::size_t(1) << 20);
-    }
-
-    void push(std::size_t count, file& out)
-    {
-        for (std::size_t done = 0; done < count;) {
-            const auto taken =
-                d_decoder.push(d_in.data() + done * d_item_bytes, count - done);
-            done += taken;
-            if (!drain(out) && taken == 0) {
-                d_decoder.wait(std::chrono::milliseconds(100));
-            }
-        }
-    }
-
-    bool drain(file& out)
-    {
-        bool any = false;
-        for (;;) {
-            const auto n = d_packed ? d_decoder.pull_packed(d_out.data(), d_out.size())
-                                    : d_decoder.pull_bits(d_out.data(), d_out.size());
-            if (n == 0) {
-                return any;
-            }
-            out.write(d_out.data(), n);
-            d_written += n;
-            any = true;
-        }
-    }
-
-    void keep_pace(double when, file& out)
-    {
-        while (seconds() < when) {
-            const double rest = std::min(0.01, when - seconds());
-            std::this_thread::sleep_for(
-                std::chrono::duration<double>(std::max(0.0, rest)));
-            if (d_decoder.due()) {
-                d_decoder.push(nullptr, 0);
-            }
-            drain(out);
-        }
-    }
-
-    void show(double begin)
-    {
-        const double bits = double(d_written) * (d_packed ? 8 : 1);
-        d_progress.show(std::to_string(std::uint64_t(bits / 1e6)) + " Mbit decoded, " +
-                        std::to_string(int(bits / 1e6 / (seconds() - begin))) + " Mb/s");
-    }
-
-    viterbi_decoder d_decoder;
-    std::size_t d_item_bytes;
-    bool d_packed;
-    double d_items_per_s; // 0: as fast as possible
-    std::vector<std::byte> d_in;
-    std::vector<std::uint8_t> d_out;
-    std::uint64_t d_written = 0;
-    progress_line d_progress;
-};
+    const double values = 1 / options.code.rate();
+    return options.format == soft_format::packed4 ? values / 2 : values;
+}
 
 } // namespace
 
@@ -243,7 +54,11 @@ int decode_viterbi(const arguments& args)
     }
     const auto options = parse_viterbi_options(values);
     const auto decoder = naming_options([&] {
-        return std::make_unique<file_decoder>(options, !values.count("unpacked"), pace);
+        return std::make_unique<file_decoder<viterbi_decoder>>(
+            options,
+            options.format == soft_format::float32 ? sizeof(float) : 1,
+            !values.count("unpacked"),
+            pace * items_per_bit(options));
     });
     std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error like others
     file in(values["IN"].as<std::string>(), O_RDONLY, STDIN_FILENO);

@@ -17,8 +17,11 @@ namespace gpufec {
 
 int info(const arguments& args);
 int bench_viterbi(const arguments& args);
+int bench_ldpc(const arguments& args);
 int ber_viterbi(const arguments& args);
+int ber_ldpc(const arguments& args);
 int decode_viterbi(const arguments& args);
+int decode_ldpc(const arguments& args);
 
 namespace {
 
@@ -34,8 +37,11 @@ const std::vector<command>& commands()
     static const std::vector<command> list{
         { "info", "", "devices, presets and chosen defaults", info },
         { "bench", "viterbi", "how fast decoding is", bench_viterbi },
+        { "bench", "ldpc", "how fast decoding is", bench_ldpc },
         { "ber", "viterbi", "error rates over a simulated channel", ber_viterbi },
+        { "ber", "ldpc", "error rates over a simulated channel", ber_ldpc },
         { "decode", "viterbi", "decode a file, or standard input", decode_viterbi },
+        { "decode", "ldpc", "decode a file, or standard input", decode_ldpc },
     };
     return list;
 }

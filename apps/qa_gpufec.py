@@ -43,7 +43,8 @@ class qa_usage(unittest.TestCase):
 
     def test_help(self):
         for command in ([], ["info"], ["bench", "viterbi"], ["ber", "viterbi"],
-                        ["decode", "viterbi"]):
+                        ["decode", "viterbi"], ["bench", "ldpc"], ["ber", "ldpc"],
+                        ["decode", "ldpc"]):
             result = run(*command, "--help")
             self.assertEqual(result.returncode, 0, command)
             self.assertIn(b"Usage: gpufec", result.stdout)
@@ -80,10 +81,31 @@ class qa_usage(unittest.TestCase):
         self.check_refused("--pace", "decode", "viterbi", "--pace", "-1", "a", "b")
         self.check_refused("OUT", "decode", "viterbi", "a")
 
+    def test_ldpc_errors_name_the_option(self):
+        for option, value in (("standard", "dvbt2"), ("frame-size", "medium"),
+                              ("rate", "7/8"), ("code-file", "/nowhere/code.alist"),
+                              ("soft-input", "int7"), ("llr-scale", "0"),
+                              ("algorithm", "sum"), ("precision", "int4"),
+                              ("schedule", "serial"), ("max-iterations", "0"),
+                              ("early-stop", "perhaps"), ("offset", "100"),
+                              ("normalization", "2"), ("output", "bits"),
+                              ("batch", "-1"), ("slots", "99"), ("max-latency-ms", "-1"),
+                              ("backend", "abacus"), ("device", "a"), ("threads", "0")):
+            self.check_refused("--" + option, "decode", "ldpc", "--" + option, value,
+                               "-", "-")
+        self.check_refused("--range", "ber", "ldpc", "--range", "1:0:2")
+        self.check_refused("--max-frames", "ber", "ldpc", "--max-frames", "-1")
+        self.check_refused("--sim-threads", "ber", "ldpc", "--sim-threads", "-1")
+        self.check_refused("--runs", "bench", "ldpc", "--runs", "0")
+        self.check_refused("--seconds", "bench", "ldpc", "--seconds", "0")
+        self.check_refused("--pace", "decode", "ldpc", "--pace", "-1", "a", "b")
+        self.check_refused("OUT", "decode", "ldpc", "a")
+
     def test_missing_device_fails(self):
-        result = run("ber", "viterbi", "--backend", "cuda", "--device", "63")
-        self.assertNotEqual(result.returncode, 0)
-        self.assertTrue(result.stderr)
+        for decoder in ("viterbi", "ldpc"):
+            result = run("ber", decoder, "--backend", "cuda", "--device", "63")
+            self.assertNotEqual(result.returncode, 0)
+            self.assertTrue(result.stderr)
 
 
 class qa_info(unittest.TestCase):
@@ -114,6 +136,34 @@ class qa_bench(unittest.TestCase):
             self.assertEqual(len(rate["runs"]), 3)
             self.assertGreater(rate["median_bits_per_s"], 0)
             self.assertLessEqual(rate["least_bits_per_s"], rate["median_bits_per_s"])
+
+
+    def test_ldpc(self):
+        for more in (["--frame-size", "short", "--early-stop", "false",
+                      "--max-iterations", "7"],
+                     ["--frame-size", "short", "--rate", "8/9", "--soft-input", "float",
+                      "--precision", "float", "--eb-n0", "6"]):
+            result = run("bench", "ldpc", "--backend", "cpu", "--seconds", "0.2",
+                         "--runs", "3", "--json", *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            report = json.loads(result.stdout)
+            self.assertEqual([r["what"] for r in report["rates"]],
+                             ["stream", "host to host"])
+            for rate in report["rates"]:
+                self.assertEqual(len(rate["runs"]), 3)
+                self.assertLessEqual(rate["least_bits_per_s"], rate["median_bits_per_s"])
+            slot = report["rates"][1]
+            per_bit = (report["mean_iterations"] * report["options"]["edges"]
+                       / report["options"]["k"])
+            self.assertAlmostEqual(slot["G_edge_iterations_per_s"] * 1e9,
+                                   slot["median_bits_per_s"] * per_bit,
+                                   delta=1e-6 * slot["median_bits_per_s"] * per_bit)
+            if "false" in more:
+                self.assertEqual(report["mean_iterations"], 7)
+            else:
+                self.assertLess(report["mean_iterations"], 20)
+        result = run("bench", "ldpc", "--backend", "cpu", "--seconds", "0.2", "--runs", "1")
+        self.assertIn(b"edge-iterations/s", result.stdout)
 
 
 class qa_ber(unittest.TestCase):
@@ -161,6 +211,122 @@ class qa_ber(unittest.TestCase):
             self.assertIn("Eb/N0", result.stdout.decode())
             with open(png, "rb") as file:
                 self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+
+class qa_ber_ldpc(unittest.TestCase):
+
+    def ber(self, *arguments):
+        result = run("ber", "ldpc", "--backend", "cpu", "--frame-size", "short", "--json",
+                     "-", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, b"")
+        return json.loads(result.stdout)
+
+    def test_waterfall(self):
+        points = self.ber("--range", "0.6:0.8:2.2", "--max-frames", "300")["points"]
+        self.assertEqual(points[0]["fer"], 1)
+        self.assertEqual(points[0]["frame_errors"], 20)
+        self.assertEqual(points[0]["mean_iterations"], 25)
+        self.assertEqual(points[2]["frames"], 300)
+        self.assertEqual(points[2]["errors"], 0)
+        # QPSK, k/n = 4/9.
+        self.assertAlmostEqual(points[1]["esn0_db"] - points[1]["ebn0_db"], -0.5115,
+                               delta=1e-4)
+
+    def test_same_seed_same_figures(self):
+        arguments = ["--range", "1.1", "--max-frames", "100", "--min-frame-errors", "0"]
+        one = self.ber(*arguments)["points"]
+        other = self.ber(*arguments, "--threads", "2", "--batch", "5")["points"]
+        self.assertEqual(one, other)
+        self.assertNotEqual(one, self.ber(*arguments, "--seed", "2")["points"])
+        self.assertTrue(0 < one[0]["frame_errors"] < 100)
+
+    def test_stops_at_the_same_frame(self):
+        arguments = ["--range", "1.1", "--min-frame-errors", "3"]
+        one = self.ber(*arguments)["points"]
+        self.assertEqual(one, self.ber(*arguments, "--batch", "7")["points"])
+        self.assertEqual(one[0]["frame_errors"], 3)
+
+    def test_sum_product_on_the_same_noise(self):
+        arguments = ["--range", "1.1", "--max-frames", "60", "--min-frame-errors", "0",
+                     "--sim-threads", "2", "--max-iterations", "20", "--reference"]
+        for more in (["--precision", "int8"],
+                     ["--precision", "float", "--soft-input", "float"]):
+            point = self.ber(*arguments, *more)["points"][0]
+            self.assertEqual(point["sum_product"]["frames"], 60)
+            # Both wrong now and then, sum-product no more often.
+            self.assertTrue(0 < point["frame_errors"] < 40)
+            self.assertLessEqual(point["sum_product"]["frame_errors"],
+                                 point["frame_errors"])
+
+    def test_no_noise(self):
+        point = self.ber("--range", "inf", "--max-frames", "10", "--reference")["points"][0]
+        self.assertEqual((point["frames"], point["errors"]), (10, 0))
+        self.assertEqual(point["mean_iterations"], 1)
+        self.assertEqual(point["sum_product"]["errors"], 0)
+
+    def test_table(self):
+        result = run("ber", "ldpc", "--backend", "cpu", "--frame-size", "short", "--range",
+                     "2", "--es-n0", "--max-frames", "10")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"Es/N0", result.stdout)
+        self.assertIn(b"  2.51   2.00", result.stdout)
+
+
+# Bits and checks of a (7, 4) Hamming code: the message is its first four bits.
+HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2 3 0\n"
+           "1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n")
+
+
+class qa_decode_ldpc(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.code = os.path.join(self.folder.name, "hamming.alist")
+        with open(self.code, "w") as file:
+            file.write(HAMMING)
+        generator = random.Random(5)
+        self.codewords = []
+        while len(self.codewords) < 500:
+            word = [generator.getrandbits(1) for _ in range(7)]
+            a, b, c, d, e, f, g = word
+            if not (a ^ c ^ e ^ g or b ^ c ^ f ^ g or d ^ e ^ f ^ g):
+                self.codewords.append(word)
+        # One erased bit a frame.
+        self.soft = b"".join(
+            bytes(0 if i == n % 7 else 256 - 20 if bit else 20
+                  for i, bit in enumerate(word))
+            for n, word in enumerate(self.codewords))
+
+    def decode(self, *arguments, **keywords):
+        return run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
+                   "--output", "codeword", *arguments, **keywords)
+
+    def test_file(self):
+        source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
+        with open(source, "wb") as file:
+            file.write(self.soft + b"\1\2\3")  # an incomplete frame is dropped
+        result = self.decode(source, sink)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(sink, "rb") as file:
+            self.assertEqual(file.read(), b"".join(pack(w) for w in self.codewords))
+
+    def test_pipe_unpacked(self):
+        result = self.decode("--unpacked", "-", "-", input=self.soft)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
+
+    def test_dvbs2_in_real_time(self):
+        begin = time.monotonic()  # 4 · 7200 bits at 36 kb/s
+        result = run("decode", "ldpc", "--backend", "cpu", "--frame-size", "short",
+                     "--pace", "36000", "-", "-", input=b"\x14" * (4 * 16200))
+        self.assertEqual(result.stdout, bytes(4 * 900))
+        self.assertGreater(time.monotonic() - begin, 0.75)
+
+    def test_empty(self):
+        result = self.decode("-", "-", input=b"")
+        self.assertEqual((result.returncode, result.stdout), (0, b""))
 
 
 class qa_decode(unittest.TestCase):

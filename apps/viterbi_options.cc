@@ -53,45 +53,6 @@ po::options_description viterbi_option_descriptions()
     return options;
 }
 
-namespace {
-
-std::vector<int> parse_list(const std::string& option, const std::string& text, int base)
-{
-    std::vector<int> numbers;
-    std::istringstream list(text);
-    for (std::string item; std::getline(list, item, ',');) {
-        std::size_t used = 0;
-        try {
-            numbers.push_back(std::stoi(item, &used, base));
-        } catch (const std::exception&) {
-            used = 0;
-        }
-        if (used == 0 || used != item.size()) {
-            throw usage_error("--" + option + " is \"" + text +
-                              "\": comma separated numbers" +
-                              (base == 8 ? " of octal digits" : "") + " are allowed");
-        }
-    }
-    return numbers;
-}
-
-unsigned at_least_zero(const po::variables_map& values, const std::string& option)
-{
-    const int value = values[option].as<int>();
-    if (value < 0) {
-        throw usage_error("--" + option + " is " + std::to_string(value) +
-                          ": 0 and above is allowed");
-    }
-    return value;
-}
-
-std::string text(const po::variables_map& values, const std::string& option)
-{
-    return values[option].as<std::string>();
-}
-
-} // namespace
-
 viterbi_options parse_viterbi_options(const po::variables_map& values)
 {
     int constraint_length = 7;

@@ -82,7 +82,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      double offset,
                      double normalization,
                      bool acm,
-                     const std::map<std::string, std::string>& named_codes)
+                     const std::map<std::string, std::string>& named_codes,
+                     bool llr_pdu)
 {
     const std::string from_0 = "allowed are 0 and more";
     if (output != "message" && output != "codeword") {
@@ -117,6 +118,7 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
         not_negative("max_iterations", max_iterations, "allowed are 1 to 1000");
     options.early_stop = early_stop;
     options.codeword = output == "codeword";
+    options.keep_codeword = llr_pdu;
     options.offset = offset;
     options.normalization = normalization;
     options.batch = not_negative("batch", batch, from_0);
@@ -147,12 +149,14 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_weight_key(pmt::mp("ldpc_syndrome_weight")),
       d_xfecframe_key(pmt::mp("XFECFRAME")),
       d_code_key(pmt::mp("ldpc_code")),
+      d_llr_port(pmt::mp("llr_pdu")),
       d_source(pmt::mp(alias())),
       d_item_size(item_size(options.format)),
       d_decoder(options, make_hooks())
 {
     d_active_backend = d_decoder.active_backend();
     message_port_register_in(d_wake_port);
+    message_port_register_out(d_llr_port);
     // The message itself says nothing: its arrival makes the scheduler look again.
     set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
     set_tag_propagation_policy(TPP_CUSTOM);
@@ -332,8 +336,26 @@ gpu_ldpc_dvbs2_impl::pull(std::uint8_t* out, std::size_t room, std::uint64_t at)
     ldpc_decoder::report report;
     if (d_decoder.take_report(report)) {
         add_report(nitems_written(0) + at, report);
+        if (d_options.keep_codeword) {
+            send_decisions(report);
+        }
     }
     return pulled;
+}
+
+void gpu_ldpc_dvbs2_impl::send_decisions(const ldpc_decoder::report& report)
+{
+    constexpr std::int8_t certain = 127;
+    const auto& packed = d_decoder.codeword();
+    std::vector<std::int8_t> llr(d_decoder.code(report.code).n());
+    for (std::size_t i = 0; i < llr.size(); ++i) {
+        llr[i] = packed[i / 8] >> (7 - i % 8) & 1u ? -certain : certain;
+    }
+    auto meta = pmt::make_dict();
+    meta = pmt::dict_add(meta, pmt::mp("simd_size"), pmt::from_long(1));
+    meta = pmt::dict_add(meta, pmt::mp("frame_cnt"), pmt::from_uint64(report.frame));
+    message_port_pub(d_llr_port,
+                     pmt::cons(meta, pmt::init_s8vector(llr.size(), llr.data())));
 }
 
 void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,

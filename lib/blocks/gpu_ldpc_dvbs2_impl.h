@@ -59,6 +59,7 @@ private:
     std::size_t push(const std::byte* in, std::size_t from, std::size_t available);
     std::size_t push_frame(const std::byte* in, std::size_t from, std::size_t count);
     void add_report(std::uint64_t item, const ldpc_decoder::report& report);
+    void send_decisions(const ldpc_decoder::report& report);
 
     // Of the tags from input item d_taken on.
     void read_tags(std::size_t available);
@@ -76,6 +77,7 @@ private:
     const pmt::pmt_t d_wake_port;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
     const pmt::pmt_t d_xfecframe_key, d_code_key;
+    const pmt::pmt_t d_llr_port;
     const pmt::pmt_t d_source; // of the tags that this block adds
     const std::size_t d_item_size;
 

@@ -117,6 +117,55 @@ public:
         return true;
     }
 
+    //! Medians of \p rounds batches, each alone on the device.
+    cuda_ldpc_times measure(const ldpc_job& job, const buffers& memory, unsigned rounds)
+    {
+        cuda::use(d_device);
+        auto& s = state_of(0);
+        const auto stream = d_kernels->get();
+        std::vector<cuda::event> events;
+        for (unsigned i = 0; i < 4; ++i) {
+            events.emplace_back(cudaEventDefault);
+        }
+        std::vector<double> times[3];
+        for (unsigned round = 0; round <= rounds; ++round) {
+            cudaEventRecord(events[0].get(), stream);
+            cudaMemcpyAsync(s.input.get(),
+                            memory.input,
+                            job.input_bytes,
+                            cudaMemcpyHostToDevice,
+                            stream);
+            cudaEventRecord(events[1].get(), stream);
+            for (const auto& run : job.runs) {
+                decode(run, s);
+            }
+            cudaEventRecord(events[2].get(), stream);
+            cudaMemcpyAsync(memory.output,
+                            s.output.get(),
+                            job.output_bytes,
+                            cudaMemcpyDeviceToHost,
+                            stream);
+            cudaMemcpyAsync(memory.status,
+                            s.status.get(),
+                            job.codewords * sizeof(ldpc_status),
+                            cudaMemcpyDeviceToHost,
+                            stream);
+            cudaEventRecord(events[3].get(), stream);
+            cuda::check(cudaStreamSynchronize(stream), "measuring");
+            for (unsigned i = 0; i < 3 && round > 0; ++i) { // the first warms up
+                float ms = 0;
+                cuda::check(
+                    cudaEventElapsedTime(&ms, events[i].get(), events[i + 1].get()),
+                    "measuring");
+                times[i].push_back(ms);
+            }
+        }
+        for (auto& t : times) {
+            std::sort(t.begin(), t.end());
+        }
+        return { times[0][rounds / 2], times[1][rounds / 2], times[2][rounds / 2] };
+    }
+
 private:
     struct slot {
         explicit slot(const batch_limits& l)
@@ -206,6 +255,15 @@ std::unique_ptr<ldpc_batch_decoder>
 make_cuda_ldpc(const ldpc_setup& setup, std::size_t codewords, unsigned slots, int device)
 {
     return std::make_unique<cuda_ldpc>(setup, codewords, slots, device);
+}
+
+cuda_ldpc_times measure_cuda_ldpc(const ldpc_setup& setup,
+                                  const ldpc_job& job,
+                                  const ldpc_batch_decoder::buffers& memory,
+                                  int device,
+                                  unsigned rounds)
+{
+    return cuda_ldpc(setup, job.codewords, 1, device).measure(job, memory, rounds);
 }
 
 } // namespace gpufec

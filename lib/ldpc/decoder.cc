@@ -69,7 +69,9 @@ const ldpc_options& checked(const ldpc_options& o)
     return o;
 }
 
-ldpc_setup setup_of(const ldpc_options& o)
+} // namespace
+
+ldpc_setup make_ldpc_setup(const ldpc_options& o)
 {
     ldpc_setup s;
     s.codes = o.codes;
@@ -80,14 +82,12 @@ ldpc_setup setup_of(const ldpc_options& o)
     s.normalization = o.normalization;
     s.max_iterations = o.max_iterations;
     s.early_stop = o.early_stop;
-    s.message_only = !o.codeword;
+    s.message_only = !o.codeword && !o.keep_codeword;
     for (const auto& code : o.codes) {
         s.rule(code); // refuses offset and normalization
     }
     return s;
 }
-
-} // namespace
 
 class ldpc_decoder::impl
 {
@@ -95,7 +95,7 @@ public:
     impl(const ldpc_options& options, ldpc_decoder::hooks h)
         : d_options(checked(options)),
           d_hooks(std::move(h)),
-          d_setup(setup_of(d_options)),
+          d_setup(make_ldpc_setup(d_options)),
           d_formats(d_options.codes.size()),
           d_timer([this] { d_hooks.wake(); })
     {
@@ -216,6 +216,7 @@ public:
 
     ldpc_options d_options;
     std::optional<report> d_report;
+    std::vector<std::uint8_t> d_codeword; // of the frame it is about
 
 private:
     using frames = std::vector<frame_batch::frame>;
@@ -347,7 +348,14 @@ private:
         d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
         d_bits = reinterpret_cast<const std::uint8_t*>(slot.output + frame.output);
         const auto& code = d_options.codes[frame.code];
-        if (!d_options.codeword && !code.systematic_prefix()) {
+        if (d_options.keep_codeword) {
+            d_codeword.assign(d_bits, d_bits + (code.n() + 7) / 8);
+        }
+        // Where the message comes first, it is there already, padding included unless
+        // parity follows in its last byte.
+        const bool as_it_is =
+            code.systematic_prefix() && (d_setup.message_only || code.k() % 8 == 0);
+        if (!d_options.codeword && !as_it_is) {
             d_message.assign((code.k() + 7) / 8, 0);
             for (unsigned i = 0; i < code.k(); ++i) {
                 const auto at = code.message_positions()[i];
@@ -450,6 +458,11 @@ bool ldpc_decoder::take_report(report& r)
     r = *d_impl->d_report;
     d_impl->d_report.reset();
     return true;
+}
+
+const std::vector<std::uint8_t>& ldpc_decoder::codeword() const
+{
+    return d_impl->d_codeword;
 }
 
 bool ldpc_decoder::ready() { return d_impl->ready(); }

@@ -61,6 +61,9 @@ struct ldpc_setup {
     batch_limits limits(std::size_t codewords) const;
 };
 
+//! What a stream decoder of these options decodes. \throws std::invalid_argument
+ldpc_setup make_ldpc_setup(const ldpc_options& options);
+
 //! Where a codeword lies, in bytes from the beginning of input and output.
 struct ldpc_frame {
     std::uint32_t input;
@@ -124,6 +127,20 @@ std::unique_ptr<ldpc_batch_decoder> make_cuda_ldpc(const ldpc_setup& setup,
                                                    std::size_t codewords,
                                                    unsigned slots,
                                                    int device);
+
+//! How long the steps of a batch take, alone on the device.
+struct cuda_ldpc_times {
+    double copy_in_ms;
+    double kernels_ms;
+    double copy_out_ms;
+};
+
+//! Medians of \p rounds batches. \throws std::runtime_error that says what is missing
+cuda_ldpc_times measure_cuda_ldpc(const ldpc_setup& setup,
+                                  const ldpc_job& job,
+                                  const ldpc_batch_decoder::buffers& memory,
+                                  int device,
+                                  unsigned rounds);
 
 } // namespace gpufec
 } // namespace gr

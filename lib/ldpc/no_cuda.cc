@@ -19,5 +19,11 @@ make_cuda_ldpc(const ldpc_setup&, std::size_t, unsigned, int)
     throw std::runtime_error("this build of gr-gpufec has no CUDA");
 }
 
+cuda_ldpc_times measure_cuda_ldpc(
+    const ldpc_setup&, const ldpc_job&, const ldpc_batch_decoder::buffers&, int, unsigned)
+{
+    throw std::runtime_error("this build of gr-gpufec has no CUDA");
+}
+
 } // namespace gpufec
 } // namespace gr

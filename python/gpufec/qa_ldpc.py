@@ -252,6 +252,54 @@ class qa_ldpc(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'code is "short 9/10"'):
             decoder.set_code("short 9/10")
 
+    def decided(self, llr, tags=(), **parameters):
+        """Output items, and the metadata and signs of each message."""
+        source, sink = qa_support.vector_source(llr, tags), blocks.vector_sink_b()
+        decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", **parameters)
+        messages = blocks.message_debug()
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.msg_connect(decoder, "llr_pdu", messages, "store")
+        graph.run()
+        pdus = [messages.get_message(i) for i in range(messages.num_messages())]
+        return np.array(sink.data(), np.uint8), [
+            (pmt.to_python(pmt.car(p)), np.array(pmt.s8vector_elements(pmt.cdr(p))))
+            for p in pdus]
+
+    def test_decisions_as_messages(self):
+        bits, llr, tags = self.acm_stream(self.xfecframe)
+        hopeless = np.random.default_rng(1).integers(-3, 4, len(llr[-1]), np.int8)
+        llr[-1] = hopeless
+        expected = np.concatenate([np.packbits(b) for b in bits[:-1]])
+        for batch in (1, 3):
+            parameters = dict(acm=True, batch=batch, max_iterations=5)
+            items, pdus = self.decided(np.concatenate(llr), tags, llr_pdu=True,
+                                       **parameters)
+            self.assertTrue(np.array_equal(items[:len(expected)], expected))
+            plain, none = self.decided(np.concatenate(llr), tags, **parameters)
+            self.assertTrue(np.array_equal(items, plain))
+            self.assertEqual(none, [])
+            self.assertEqual([meta for meta, _ in pdus],
+                             [{"simd_size": 1, "frame_cnt": i} for i in range(len(llr))])
+            for sent, (_, decided) in zip(llr[:-1], pdus):
+                self.assertTrue(np.array_equal(decided, np.where(sent < 0, -127, 127)))
+            codewords, _ = decode(np.concatenate(llr), tags, output="codeword",
+                                  packed_output=False, **parameters)
+            last = pdus[-1][1]
+            self.assertTrue(np.array_equal(last < 0, codewords[-len(last):] == 1))
+
+    def test_decisions_of_a_code_that_ends_inside_a_byte(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write(HAMMING)
+            file.flush()
+            coded = encode(qa_support.random_bits(4 * 20, 7), code_file=file.name)
+            with_messages, pdus = self.decided(clean(coded), code_file=file.name,
+                                               llr_pdu=True)
+            without, _ = self.decided(clean(coded), code_file=file.name)
+            self.assertTrue(np.array_equal(with_messages, without))
+            self.assertTrue(np.array_equal(
+                np.concatenate([d < 0 for _, d in pdus]), coded == 1))
+
     def test_wrong_parameters(self):
         for wrong, message in (
                 (dict(standard="dvbt2"), 'standard is "dvbt2"'),

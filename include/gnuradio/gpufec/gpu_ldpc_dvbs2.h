@@ -47,6 +47,13 @@ namespace gpufec {
  *    "normal 1/2", or a name of \p named_codes. What comes after a tag that names no code
  *    is dropped up to the next tag.
  * A tag inside a frame ends it: what there was of the frame is dropped.
+ *
+ * Message port \c llr_pdu (output), with the parameter of that name: the decisions on all
+ * N bits of each frame, as gr-dvbs2rx's demapper takes them to refine its estimate of the
+ * SNR. A PDU a frame: metadata \c simd_size (long), always 1, and \c frame_cnt (uint64),
+ * frames before this one; data N int8, +127 for a bit decided 0, −127 for 1. Only signs
+ * are told, as only they are asked for there. That demapper remembers 64 frames, so
+ * \p batch times \p slots should not exceed 32 with it.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {
@@ -80,6 +87,7 @@ public:
      * \param normalization of normalized_min_sum; negative: the one for the code's rate
      * \param acm frames name their codes by tags
      * \param named_codes alist files by the names that tags and set_code() give them
+     * \param llr_pdu send the decisions on each frame from the message port llr_pdu
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -105,7 +113,8 @@ public:
                      double offset = -1.0,
                      double normalization = -1.0,
                      bool acm = false,
-                     const std::map<std::string, std::string>& named_codes = {});
+                     const std::map<std::string, std::string>& named_codes = {},
+                     bool llr_pdu = false);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

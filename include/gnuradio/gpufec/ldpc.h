@@ -175,10 +175,11 @@ struct ldpc_options {
     ldpc_schedule schedule = ldpc_schedule::layered;
     unsigned max_iterations = 25; //!< 1 to 1000
     bool early_stop = true;       //!< stop once every check is satisfied
-    bool codeword = false;     //!< give all n bits of a codeword, not its k message bits
-    double offset = -1;        //!< nats; negative: the code's own
-    double normalization = -1; //!< factor; negative: the code's own
-    unsigned batch = 0;        //!< codewords a slot; 0: chosen from the device
+    bool codeword = false;      //!< give all n bits of a codeword, not its k message bits
+    bool keep_codeword = false; //!< for ldpc_decoder::codeword()
+    double offset = -1;         //!< nats; negative: the code's own
+    double normalization = -1;  //!< factor; negative: the code's own
+    unsigned batch = 0;         //!< codewords a slot; 0: chosen from the device
     unsigned slots = 3;
     double max_latency_ms = 50;
     backend where = backend::automatic;
@@ -243,6 +244,10 @@ public:
 
     //! The report on the frame that the last pull began, once; false if it began none.
     bool take_report(report& r);
+
+    //! With keep_codeword: the n decided bits of the frame that the last pull began,
+    //! packed, first bit most significant.
+    const std::vector<std::uint8_t>& codeword() const;
 
     //! Whether a pull would give something at once.
     bool ready();

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_ldpc_dvbs2.h)
-// BINDTOOL_HEADER_FILE_HASH(0b35237d692f70784aea82badc6eab6c)
+// BINDTOOL_HEADER_FILE_HASH(4d86aa8f7ffa81842e7af3cb174f9800)
 
 /* Python binding of the block gpu_ldpc_dvbs2. */
 
@@ -55,6 +55,7 @@ void bind_gpu_ldpc_dvbs2(py::module& m)
              py::arg("normalization") = -1.0,
              py::arg("acm") = false,
              py::arg("named_codes") = std::map<std::string, std::string>(),
+             py::arg("llr_pdu") = false,
              DOC(gr, gpufec, gpu_ldpc_dvbs2, make))
         .def("active_backend",
              &gpu_ldpc_dvbs2::active_backend,

@@ -36,7 +36,14 @@ frames after it; until the first tag it is the code of  frame_size and  rate.
  - key  ldpc_code, value a dictionary of  frame_size and  rate, or a string:
    "normal 1/2", or a name of  named_codes. What comes after a tag that names no code
    is dropped up to the next tag.
-A tag inside a frame ends it: what there was of the frame is dropped.)doc";
+A tag inside a frame ends it: what there was of the frame is dropped.
+
+Message port llr_pdu (output), with the parameter of that name: the decisions on all N
+bits of each frame, as gr-dvbs2rx's demapper takes them to refine its estimate of the SNR.
+A PDU a frame: metadata simd_size (long), always 1, and frame_cnt (uint64), frames before
+this one; data N int8, +127 for a bit decided 0, −127 for 1. Only signs are told, as only
+they are asked for there. That demapper remembers 64 frames, so batch times slots should
+not exceed 32 with it.)doc";
 
 static const char* __doc_gr_gpufec_gpu_ldpc_dvbs2_make =
     R"doc(Makes a decoder.
@@ -67,6 +74,7 @@ Args:
     normalization : of normalized_min_sum; negative: the one for the code's rate
     acm : frames name their codes by tags
     named_codes : alist files by the names that tags and set_code() give them
+    llr_pdu : send the decisions on each frame from the message port llr_pdu
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed

@@ -1,0 +1,133 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "frame_batch.h"
+#include "input_format.h"
+#include "slot_benchmark.h"
+#include <chrono>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+double seconds()
+{
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+
+} // namespace
+
+ldpc_slot_benchmark::ldpc_slot_benchmark(const ldpc_options& options,
+                                         const std::vector<std::byte>& items)
+    : d_options(options),
+      d_setup(make_ldpc_setup(options)),
+      d_items(items),
+      d_pipeline(make_decoders(), options.slots, {})
+{
+    for (unsigned i = 0; i < options.slots * options.devices.size(); ++i) {
+        if (auto* const slot = d_pipeline.filling()) {
+            fill(slot->input);
+            d_pipeline.submit(d_job);
+        }
+    }
+    while (!d_pipeline.wait(std::chrono::milliseconds(100))) {
+    }
+    const auto* const status =
+        reinterpret_cast<const ldpc_status*>(d_pipeline.ready()->status);
+    for (std::size_t f = 0; f < frames(); ++f) {
+        d_iterations += double(status[f].iterations) / frames();
+    }
+    d_pipeline.drain();
+}
+
+std::vector<std::unique_ptr<ldpc_batch_decoder>>
+ldpc_slot_benchmark::make_decoders() const
+{
+    std::vector<std::unique_ptr<ldpc_batch_decoder>> decoders;
+    if (d_options.where != backend::cpu) {
+        try {
+            for (const int device : d_options.devices) {
+                decoders.push_back(
+                    make_cuda_ldpc(d_setup, d_options.batch, d_options.slots, device));
+            }
+            return decoders;
+        } catch (const std::runtime_error&) {
+            if (d_options.where == backend::cuda) {
+                throw;
+            }
+            decoders.clear();
+        }
+    }
+    decoders.push_back(make_cpu_ldpc(
+        d_setup,
+        d_options.batch ? d_options.batch : cpu_ldpc_batch(d_setup, d_options.threads),
+        d_options.threads));
+    return decoders;
+}
+
+void ldpc_slot_benchmark::fill(std::byte* input)
+{
+    const auto& code = d_setup.codes[0];
+    const input_format format(d_setup.rule(code), d_options.format, d_options.llr_scale);
+    const auto item_bytes = d_options.format == llr_format::int8 ? 1 : sizeof(float);
+    const auto given = d_items.size() / item_bytes / code.n();
+    frame_batch batch(d_setup, d_pipeline.active().limits());
+    for (std::size_t f = 0; !batch.full(); ++f) {
+        format.convert(
+            d_items.data(), f % given * code.n(), code.n(), input + batch.add(0));
+    }
+    d_job = batch.job(input);
+}
+
+double ldpc_slot_benchmark::host_to_host(double duration)
+{
+    const double begin = seconds();
+    std::size_t batches = 0;
+    while (seconds() < begin + duration) {
+        while (d_pipeline.filling()) {
+            d_pipeline.submit(d_job);
+        }
+        if (d_pipeline.wait(std::chrono::milliseconds(100))) {
+            d_pipeline.release();
+            ++batches;
+        }
+    }
+    while (!d_pipeline.empty()) {
+        if (d_pipeline.wait(std::chrono::milliseconds(100))) {
+            d_pipeline.release();
+            ++batches;
+        }
+    }
+    return batches * frames() / (seconds() - begin);
+}
+
+double ldpc_slot_benchmark::latency()
+{
+    const double begin = seconds();
+    d_pipeline.submit(d_job);
+    while (!d_pipeline.wait(std::chrono::milliseconds(100))) {
+    }
+    const double end = seconds();
+    d_pipeline.release();
+    return end - begin;
+}
+
+cuda_ldpc_times ldpc_slot_benchmark::device_times(unsigned rounds)
+{
+    // A slot of the pipeline: its memory is page-locked.
+    const auto* const slot = d_pipeline.filling();
+    return measure_cuda_ldpc(d_setup,
+                             d_job,
+                             { slot->input, slot->output, slot->status },
+                             d_options.devices.front(),
+                             rounds);
+}
+
+} // namespace gpufec
+} // namespace gr
