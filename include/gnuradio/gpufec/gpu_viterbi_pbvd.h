@@ -70,7 +70,8 @@ public:
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads of the CPU backend, 1 to 256
-     * \param cuda_kernel "auto", or "pbvd": the decoder of the paper
+     * \param cuda_kernel "auto"; "pbvd": the decoder of the paper; "registers" (many
+     *        blocks at once) or "fused" (few) for the codes they are made for
      * \param length_tag_key tags of this key hold a length in input items; "": none do
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used

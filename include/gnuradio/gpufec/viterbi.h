@@ -193,7 +193,7 @@ struct viterbi_options {
     backend where = backend::automatic;
     std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
     unsigned threads = 1;             //!< of the CPU backend
-    std::string cuda_kernel = "auto"; //!< "auto" or "pbvd"
+    std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
 };
 
 /*!

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_viterbi_pbvd.h)
-// BINDTOOL_HEADER_FILE_HASH(376e2f93100c96e5ff6c4658fa630ede)
+// BINDTOOL_HEADER_FILE_HASH(95f1df7792d7768805e4bed7887d84f7)
 
 /* Python binding of the block gpu_viterbi_pbvd. */
 

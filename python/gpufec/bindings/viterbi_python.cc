@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(viterbi.h)
-// BINDTOOL_HEADER_FILE_HASH(7c39dd9e4c875deb64d080af819e5f0c)
+// BINDTOOL_HEADER_FILE_HASH(e19d88db46e7191e521d0f6c365e2139)
 
 /* Python binding of the codes of the standards. */
 

@@ -58,7 +58,8 @@ Args:
     backend : "auto", "cuda" or "cpu"
     device : index of the CUDA device
     threads : of the CPU backend, 1 to 256
-    cuda_kernel : "auto", or "pbvd": the decoder of the paper
+    cuda_kernel : "auto"; "pbvd": the decoder of the paper; "registers" (many blocks at
+        once) or "fused" (few) for the codes they are made for
     length_tag_key : tags of this key hold a length in input items; "": none do
 
 Raises:
