@@ -8,6 +8,7 @@
 """Synchronisation in flowgraphs: encoder, channel and decoder, framed and in a stream."""
 
 import pathlib
+import re
 import tempfile
 import time
 import unittest
@@ -41,14 +42,12 @@ class source(gr.sync_block):
         self._largest = largest or len(items)
         self._random = None if seed is None else np.random.default_rng(seed)
         self.held = held
-
-    def start(self):
+        self.limit = len(items) # that may be sent so far
         self._at = 0
-        return True
 
     def work(self, input_items, output_items):
-        n = min(len(output_items[0]), len(self._items) - self._at, self._largest)
-        if n == 0:
+        n = min(len(output_items[0]), self.limit - self._at, self._largest)
+        if n <= 0:
             time.sleep(0.01)
             return 0 if self.held else -1
         if self._random is not None:
@@ -147,6 +146,14 @@ class qa_sync_map(unittest.TestCase):
         return sent, items, tags
 
     def test_error_rate_framed_and_streaming(self):
+        self.error_rates("cpu")
+
+    def test_error_rate_framed_and_streaming_on_cuda(self):
+        if support.cuda_missing():
+            self.skipTest(support.cuda_missing())
+        self.error_rates("cuda")
+
+    def error_rates(self, backend):
         """The known symbol error rates, n = 10, q = 32, N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
         frames = 120
@@ -154,7 +161,8 @@ class qa_sync_map(unittest.TestCase):
                                (gpufec.codebook_random(seed=1), 1e-2, 0.0222)):
             for mode in ("framed", "stream"):
                 with self.subTest(mode=mode, known=known):
-                    sent, items, tags = self.chain(mode, p, frames, book, code)
+                    sent, items, tags = self.chain(mode, p, frames, book, code,
+                                                  backend=backend)
                     self.assertEqual(len(items), len(sent))
                     # Errors come in bursts, so the deviation is that of frames.
                     rates = np.mean((items != sent).reshape(frames, -1), axis=1)
@@ -401,6 +409,34 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_array_equal(plain, same)
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
+    def test_lock_and_unlock_in_the_middle_of_a_frame(self):
+        """What waits in the rings around it is lost by GNU Radio: so let nothing wait."""
+        for mode in ("framed", "stream"):
+            symbols, frames = small_frames(40, 0.0)
+            items = np.concatenate(frames)
+            tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(40)]
+            first = source(items, tags, held=True)
+            first.limit = 0
+            end = sink(np.uint8)
+            graph = gr.top_block()
+            block = decoder(1e-4, mode=mode, max_latency_ms=1, lookahead=10)
+            graph.connect(first, block, end)
+            graph.start()
+            for limit in (100, 470, 471, 1200):
+                before, first.limit = first.limit, limit
+                until = time.monotonic() + PATIENCE
+                while block.nitems_read(0) < limit - before and time.monotonic() < until:
+                    time.sleep(0.01)
+                self.assertEqual(block.nitems_read(0), limit - before)
+                time.sleep(0.1) # until what was decoded has left
+                graph.lock()
+                graph.unlock() # and nitems_read() counts from 0
+            first.held = False
+            graph.wait()
+            np.testing.assert_array_equal(end.data(), symbols)
+            at = [o for o, _ in support.tags_of(end.tags, "sync_valid")]
+            self.assertEqual(len(at), 40)
+
     def test_a_slow_stream_is_not_starved(self):
         symbols, frames = small_frames(3, 0.0)
         tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(3)]
@@ -479,6 +515,35 @@ class qa_sync_map(unittest.TestCase):
                          SMALL_BOOK.astype(np.int64).reshape(5, 4, 6)):
                 out, _ = run(framed_source(frames), decoder(book=book))
                 np.testing.assert_array_equal(out, expected)
+
+    def test_names_defaults_and_docstrings(self):
+        decoder_defaults = dict(
+            q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0,
+            mode="framed", length_tag="packet_len", soft_input="hard", output="symbols",
+            precision="float", storage="auto", batch=0, slots=3, max_latency_ms=50,
+            backend="auto", device=0, threads=1, form="linear", exclusion=1e-10, mn_min=0,
+            mn_max=0, lookahead=0, acquire=0)
+        for block, first, expected in (
+                (gpufec.gpu_sync_map, "codebook", decoder_defaults),
+                (gpufec.sync_encoder, "codebook",
+                 dict(q=32, n=10, frame_symbols=210, length_tag="packet_len")),
+                (gpufec.channel_bsid, "",
+                 dict(p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, frame_bits=0,
+                      length_tag="packet_len", seed=1))):
+            text = block.__init__.__doc__
+            arguments = re.search(r"\(self: [^,]+, (.*)\) -> None", text)[1]
+            if first:
+                self.assertTrue(arguments.startswith(first + ": object, "))
+                arguments = arguments.split(", ", 1)[1]
+            found = eval("dict(" + re.sub(r": \w+ = ", "=", arguments) + ")")
+            self.assertEqual(list(found.items()), list(expected.items()))
+            for name in expected:
+                self.assertRegex(text, rf"(?m)^\s+{name} : \S")
+            for name in ("set_p_insert", "set_p_delete", "set_p_substitute"):
+                if block is not gpufec.sync_encoder:
+                    self.assertIn("Raises", getattr(block, name).__doc__)
+        block = decoder(batch=7)
+        self.assertEqual((block.active_backend(), block.batch()), ("cpu", 7))
 
     def test_wrong_parameters(self):
         nan = float("nan")
