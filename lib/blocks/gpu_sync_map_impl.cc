@@ -184,7 +184,7 @@ void gpu_sync_map_impl::make_decoder()
     d_decoder.reset();
     d_decoder = std::make_unique<sync_decoder>(d_options, make_hooks());
     d_most_items = most_items(d_options, d_options.channel);
-    publish_backend();
+    publish_choices();
 }
 
 sync_decoder::hooks gpu_sync_map_impl::make_hooks()
@@ -381,7 +381,7 @@ int gpu_sync_map_impl::decode(std::size_t room,
         add_item_tag(0, tag);
     });
     d_given += given;
-    publish_backend();
+    publish_choices();
     if (d_finished && d_rest.empty() && d_decoder->done()) {
         produce(0, given); // WORK_DONE alone would throw it away
         return WORK_DONE;
@@ -647,16 +647,23 @@ void gpu_sync_map_impl::warn_once(bool& warned, const std::string& text)
     }
 }
 
-void gpu_sync_map_impl::publish_backend()
+void gpu_sync_map_impl::publish_choices()
 {
     std::lock_guard<std::mutex> guard(d_settings_mutex);
     d_active_backend = d_decoder->active_backend();
+    d_batch = d_decoder->batch();
 }
 
 std::string gpu_sync_map_impl::active_backend() const
 {
     std::lock_guard<std::mutex> guard(d_settings_mutex);
     return d_active_backend;
+}
+
+int gpu_sync_map_impl::batch() const
+{
+    std::lock_guard<std::mutex> guard(d_settings_mutex);
+    return d_batch;
 }
 
 void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)

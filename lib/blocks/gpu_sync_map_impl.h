@@ -38,7 +38,7 @@ public:
                      gr_vector_void_star& output_items) override;
 
     std::string active_backend() const override;
-    int batch() const override { return d_decoder->batch(); }
+    int batch() const override;
     void set_p_insert(double p) override { d_channel.set_p_insert(p); }
     void set_p_delete(double p) override { d_channel.set_p_delete(p); }
     void set_p_substitute(double p) override { d_channel.set_p_substitute(p); }
@@ -58,7 +58,7 @@ private:
     sync_decoder::hooks make_hooks();
     void wake();
     void apply_settings();
-    void publish_backend();
+    void publish_choices();
     void restart();
     input look_at(unsigned port, const void* items) const;
     int required_items() const;
@@ -132,6 +132,7 @@ private:
     mutable std::mutex d_settings_mutex;
     std::optional<double> d_new_max_latency_ms;
     std::string d_active_backend;
+    int d_batch = 0;
 
     std::atomic<bool> d_waking{ false };     // a message is on its way to the block
     std::unique_ptr<sync_decoder> d_decoder; // last: its threads call this block
