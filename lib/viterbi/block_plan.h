@@ -105,11 +105,11 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
 /*!
  * \brief The parallel blocks of a code.
  *
- * \p decode_length and \p overlap 0: L = 16(K−1)/3(1−r) at code rate r, so that K=7 at
- * 1/2 gets 64 (with 48, half as many errors again begin in a block's last 16 stages);
- * D the power of two from 10·L up, 2048 at most, in frames near it such that the blocks
- * share a frame evenly, and a frame of less than 2·D is a single block.
- * \throws std::invalid_argument
+ * \p decode_length and \p overlap 0: L = 16(K−1)/3(1−r) at code rate r (6(K−1)/(1−r) from
+ * K=8 on), so that K=7 at 1/2 gets 64 (with 48, half as many errors again begin in a
+ * block's last 16 stages); D the power of two from 10·L up, 2048 at most, in frames near
+ * it such that the blocks share a frame evenly, and a frame of less than 2·D is a single
+ * block. \throws std::invalid_argument
  */
 block_plan make_block_plan(const conv_code& code,
                            termination ends,
