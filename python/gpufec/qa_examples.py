@@ -55,6 +55,13 @@ class qa_examples(unittest.TestCase):
             with self.subTest(options):
                 self.check_error_rate(run(sys.executable, program, *options), 1.9e6)
 
+    def test_clock_slips(self):
+        output = run(sys.executable, os.path.join(EXAMPLES, "sync_clock_slips.py"),
+                     "--backend", "cpu")
+        counting, decoded = map(float, re.findall(r"wrong symbols, .*: (\S+)", output))
+        self.assertGreater(counting, 0.5)
+        self.assertLess(decoded, 0.2)
+
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_demo(self):
         with tempfile.TemporaryDirectory() as folder:

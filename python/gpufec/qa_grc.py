@@ -199,6 +199,86 @@ class qa_grc(unittest.TestCase):
         self.assertEqual(block.params["soft_scale"].hide, "none")
         self.assertEqual(block.params["device"].hide, "all")
 
+    def sync_graph(self, code, **decoder):
+        """Zeros, encoded, through the channel, decoded; with weights where asked for."""
+        graph = self.platform.make_flow_graph()
+        graph.options_block.params["id"].set_value("qa_generated")
+        graph.options_block.params["generate_options"].set_value("no_gui")
+        graph.options_block.params["run_options"].set_value("run")
+        framed = decoder.get("mode") != "stream"
+
+        def add(key, **parameters):
+            block = graph.new_block(key)
+            parameters.setdefault("id", f"block_{len(graph.blocks)}")
+            for name, value in parameters.items():
+                block.params[name].set_value(value)
+            return block
+
+        wide = int(code.get("q", "32")) > 256
+        symbols = "short" if wide else "byte"
+        given = decoder.get("output", "symbols")
+        result = symbols if given == "symbols" else "byte" if given == "llr" else "float"
+        source = add("blocks_null_source", type=symbols)
+        head = add("blocks_head", type=symbols, num_items="2100")
+        encoder = add("gpufec_sync_encoder", **code)
+        bits = eval(code.get("n", "10")) * eval(code.get("frame_symbols", "210"))
+        channel = add("gpufec_channel_bsid", frame_bits=str(bits if framed else 0))
+        tested = add("gpufec_gpu_sync_map", id="tested", **code, **decoder)
+        sink = add("blocks_null_sink", type=result)
+        soft = decoder.get("soft_input") == "float"
+        convert = add("blocks_uchar_to_float") if soft else None
+        weights = add("blocks_null_source", type="float") if "priors" in decoder else None
+        graph.rewrite()
+        chain = [source, head, encoder, channel] + [convert] * soft + [tested, sink]
+        for one, next_one in zip(chain, chain[1:]):
+            graph.connect(one.sources[0], next_one.sinks[0])
+        if weights:
+            graph.connect(weights.sources[0], tested.sinks[1])
+        graph.rewrite()
+        graph.validate()
+        return graph, tested
+
+    def test_synchronisation(self):
+        small = dict(q="4", n="6", frame_symbols="70")
+        wide = dict(q="300", n="12", frame_symbols="21", codebook_kind="random")
+        for code, decoder in (
+                ({}, {}), (small, dict(mode="stream", acquire="10")),
+                (wide, {}), (dict(codebook_kind="marker"), dict(output="llr")),
+                (dict(codebook_kind="custom", q="2", n="2", frame_symbols="100",
+                      codebook="[[0, 0], [1, 1]] * 100"), dict(output="posteriors")),
+                (small, dict(soft_input="float", form="corridor", storage="local")),
+                (small, dict(priors="True", output="extrinsics", precision="double"))):
+            with self.subTest(code=code, decoder=decoder):
+                graph, _ = self.sync_graph(code, **decoder)
+                self.assertEqual(self.errors(graph), [])
+                self.run_generated(graph)
+
+    def test_wrong_synchronisation_is_red(self):
+        for code, decoder in (
+                (dict(q="1"), {}), (dict(q="5", n="2"), {}), (dict(n="0"), {}),
+                (dict(frame_symbols="0"), {}),
+                (dict(codebook_kind="marker", n="9"), {}), ({}, dict(p_insert="-0.1")),
+                ({}, dict(p_insert="0.5", p_delete="0.5")), ({}, dict(p_substitute="2")),
+                ({}, dict(length_tag="")), (dict(q="31"), dict(output="llr")),
+                ({}, dict(exclusion="0")), ({}, dict(mn_min="1")), ({}, dict(slots="0")),
+                ({}, dict(threads="0")), ({}, dict(lookahead="-1"))):
+            with self.subTest(code=code, decoder=decoder):
+                graph, block = self.sync_graph(code, **decoder)
+                self.assertFalse(graph.is_valid())
+                self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
+
+    def test_synchronisation_parameters_and_callbacks(self):
+        _, tested = self.sync_graph({})
+        made = gpufec.gpu_sync_map(gpufec.codebook_davey_mackay(), backend="cpu")
+        callbacks = tested.get_callbacks()
+        self.assertEqual(len(callbacks), 4)
+        for callback in callbacks:
+            eval(callback, {"self": type("graph", (), {tested.name: made})})
+        called = re.findall(r"^\s+(\w+)=", tested.templates.render("make"), re.M)
+        signature = gpufec.gpu_sync_map.__init__.__doc__.splitlines()[0]
+        known = re.findall(r"(\w+): [^:]+ = ", signature)
+        self.assertEqual(called, ["codebook"] + known)
+
     def test_category_and_documentation(self):
         for key in BOTH:
             block = self.platform.blocks[key]

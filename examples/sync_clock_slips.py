@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Bit slips of a clock recovery, and what gpu_sync_map makes of them.
+
+BPSK at low SNR goes through GNU Radio's own symbol synchroniser, which now and then gives
+a bit too many or too few. The frames behind the first slip are lost for a decoder that
+counts bits; gpu_sync_map finds them in the stream of bits, without a mark.
+"""
+
+import argparse
+
+import numpy as np
+from gnuradio import blocks, digital, filter, gpufec, gr
+
+CODE = dict(q=32, n=10, frame_symbols=210)
+SAMPLES = 4 # per bit
+CLOCK_ERROR = 50e-6
+
+
+def transmit(bits, es_n0_db, random):
+    """BPSK with rectangular pulses, sampled by a clock that is off, with noise."""
+    signal = np.repeat(2.0 * bits - 1.0, SAMPLES)
+    at = np.arange(0, len(signal) - 2, 1 + CLOCK_ERROR)
+    before = at.astype(int)
+    signal = signal[before] + (at - before) * (signal[before + 1] - signal[before])
+    sigma = np.sqrt(SAMPLES / (2 * 10 ** (es_n0_db / 10)))
+    return (signal + sigma * random.standard_normal(len(signal))).astype(np.float32)
+
+
+def receive(samples, decoder):
+    """The bits of a synchroniser with a wide loop, and the decoder's symbols of them."""
+    clock = digital.symbol_sync_ff(
+        digital.TED_GARDNER, SAMPLES, 0.1, 1.0, 1.0, 0.1, 1,
+        digital.constellation_bpsk().base(), digital.IR_MMSE_8TAP, 128, [])
+    slicer = digital.binary_slicer_fb()
+    bits, symbols = blocks.vector_sink_b(), blocks.vector_sink_b()
+    graph = gr.top_block()
+    graph.connect(blocks.vector_source_f(samples.tolist()),
+                  filter.fir_filter_fff(1, [1 / SAMPLES] * SAMPLES), clock, slicer, bits)
+    graph.connect(slicer, decoder, symbols)
+    graph.run()
+    return np.array(bits.data(), np.uint8), np.array(symbols.data(), np.uint8)
+
+
+def nearest_words(bits, words):
+    """The symbols if there were no slips: of each n bits the nearest word."""
+    n = CODE["n"]
+    rows = bits[:len(bits) // n * n].reshape(-1, 1, n)
+    index = np.arange(len(rows)) % CODE["frame_symbols"]
+    return np.count_nonzero(rows != words[index], axis=2).argmin(axis=1)
+
+
+def wrong(symbols, sent):
+    """The part of the symbols that are wrong or missing."""
+    count = min(len(symbols), len(sent))
+    return 1 - np.count_nonzero(symbols[:count] == sent[:count]) / len(sent)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--es-n0", type=float, default=3.0, help="dB (%(default)s)")
+    parser.add_argument("--frames", type=int, default=30)
+    parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"))
+    options = parser.parse_args()
+
+    random = np.random.default_rng(1)
+    book = gpufec.codebook_random(10, 32, 210, seed=1)
+    words = book.reshape(210, 32, 10)
+    sent = random.integers(0, 32, 210 * options.frames)
+    bits = words[np.arange(len(sent)) % 210, sent].ravel()
+    # Slips of the loop, and bits that noise has flipped; it need not be exact.
+    decoder = gpufec.gpu_sync_map(book, **CODE, p_insert=1e-3, p_delete=2e-3,
+                                  p_substitute=0.1, mode="stream", acquire=30,
+                                  backend=options.backend)
+    received, decoded = receive(transmit(bits, options.es_n0, random), decoder)
+    print(f"{len(bits)} bits sent, {len(received)} received")
+    print(f"wrong symbols, counting bits: {wrong(nearest_words(received, words), sent):.4f}")
+    print(f"wrong symbols, gpu_sync_map: {wrong(decoded, sent):.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H
+#define INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H
+
+#include <gnuradio/block.h>
+#include <gnuradio/gpufec/api.h>
+#include <cstdint>
+#include <string>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief A channel that inserts, deletes and flips bits, to test gpu_sync_map with.
+ * \ingroup gpufec
+ *
+ * \details
+ * Before each bit it inserts a random one with probability \p p_insert and asks again,
+ * or drops the bit with \p p_delete, or else passes it on, flipped with \p p_substitute.
+ * Input and output: one bit a byte. The same seed makes the same of the same input.
+ *
+ * With \p frame_bits each so many input bits are a frame, and the first output item of
+ * each has a tag of key \p length_tag with the number of items received of it; a frame of
+ * which nothing is received leaves no trace, and one that is not complete when the input
+ * ends is not sent. Input tags of that key end here. Other tags go to what is received of
+ * their bit or, if it was dropped, to the item that follows.
+ */
+class GPUFEC_API channel_bsid : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<channel_bsid> sptr;
+
+    /*!
+     * \param p_insert probability of an insertion, 0 to below 1
+     * \param p_delete probability of a deletion; p_insert + p_delete is below 1
+     * \param p_substitute probability that a bit passed on is flipped, 0 to 1
+     * \param frame_bits input bits a frame; 0: a stream without frames
+     * \param length_tag key of the tag with a frame's received length
+     * \param seed of the random numbers
+     * \throws std::invalid_argument naming the parameter, its value and what is allowed
+     */
+    static sptr make(double p_insert = 1e-3,
+                     double p_delete = 1e-3,
+                     double p_substitute = 0.0,
+                     int frame_bits = 0,
+                     const std::string& length_tag = "packet_len",
+                     std::uint64_t seed = 1);
+
+    //! Takes effect at once. \throws std::invalid_argument
+    virtual void set_p_insert(double p_insert) = 0;
+    //! Takes effect at once. \throws std::invalid_argument
+    virtual void set_p_delete(double p_delete) = 0;
+    //! Takes effect at once. \throws std::invalid_argument
+    virtual void set_p_substitute(double p_substitute) = 0;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H */

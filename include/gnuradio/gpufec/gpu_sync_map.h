@@ -1,0 +1,140 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#ifndef INCLUDED_GPUFEC_GPU_SYNC_MAP_H
+#define INCLUDED_GPUFEC_GPU_SYNC_MAP_H
+
+#include <gnuradio/block.h>
+#include <gnuradio/gpufec/api.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief Decodes codes for channels that insert, delete and flip bits, on a GPU or the
+ * CPU. \ingroup gpufec
+ *
+ * \details
+ * The maximum a-posteriori decoder of Briffa, "GPU implementation and optimisation of a
+ * flexible maximum a-posteriori decoder for synchronisation correction" (2014), by
+ * default in a form that is exact and faster. It finds what was sent although bits are
+ * missing and others were never sent, as after the bit slips of a clock recovery.
+ *
+ * Input: what was received, one bit a byte (another value than 0 and 1 is an erasure), or
+ * floats, the probability that a 1 was sent (NaN is an erasure).
+ *  - mode "framed": each frame is the items under a tag of key \p length_tag on its first
+ *    one. Items under no tag are dropped, and so are tags without a length of at least 1,
+ *    with one warning. A tag inside a frame ends that frame there, as does the end of the
+ *    input.
+ *  - mode "stream": frames follow one another without a mark, and are found.
+ *
+ * Second input, in framed mode, if it is connected: N·q floats a frame, the weights of
+ * its symbols beforehand. Frames whose weights do not come before that input ends are
+ * decoded without.
+ *
+ * Output, N symbols a frame: the most likely symbols (bytes up to q = 256, else shorts);
+ * or q floats a symbol, its posteriors, or its extrinsics: posteriors without the part of
+ * the second input; or log2 q signed bytes, LLRs of its bits without the part of the
+ * second input, the most significant bit first, 8 steps a nat, \b positive \b means \b
+ * bit \b 0.
+ *
+ * Tags on the first output item of each frame:
+ *  - \c sync_drift (long): items received less items sent, most likely, of the frame,
+ *  - \c sync_logp (double): natural logarithm of the probability of what was received; in
+ *    a stream less that of as many random items,
+ *  - \c sync_valid (bool): false if the frame cannot be decoded, because its length lies
+ *    outside the limits or no message explains it: symbols are 0, posteriors uniform,
+ *  - \c sync_lock (bool, stream mode): whether the decoder follows the frames,
+ *  - key \p length_tag (long): output items of the frame.
+ * Other tags go to the first output item of the symbol they came with.
+ */
+class GPUFEC_API gpu_sync_map : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<gpu_sync_map> sptr;
+
+    /*!
+     * \param codebook N·q rows of n bits, row i·q + D for symbol D at index i, the
+     *        leftmost bit sent first
+     * \param q symbols to choose from, 2 to 65536
+     * \param n bits a symbol
+     * \param frame_symbols N, symbols a frame
+     * \param p_insert probability of an insertion before a bit, 0 to below 1
+     * \param p_delete probability that a bit is dropped; p_insert + p_delete is below 1
+     * \param p_substitute probability that a bit passed on is flipped, 0 to 1
+     * \param mode "framed" or "stream"
+     * \param length_tag key of the tags with a frame's length; may be "" in stream mode
+     * \param soft_input "hard" or "float"
+     * \param output "symbols", "posteriors", "extrinsics" or "llr" (q a power of two)
+     * \param precision "float", "double" or "mixed"
+     * \param storage of form "corridor": "auto", "global" or "local"
+     * \param batch frames decoded at once; 0: chosen from the device
+     * \param slots batches in flight, 1 to 16
+     * \param max_latency_ms a batch that does not fill within this time goes as it is
+     * \param backend "auto", "cuda" or "cpu"
+     * \param device index of the CUDA device
+     * \param threads of the CPU backend, 1 to 256
+     * \param form "linear" (exact), or "corridor": the decoder of the paper
+     * \param exclusion probability of the drifts that are not considered, 1e-15 to below
+     *        1
+     * \param mn_min of form "corridor", least drift change of a symbol, −n to 0
+     * \param mn_max of form "corridor", largest; both 0: from the exclusion
+     * \param lookahead of mode "stream", symbols beyond a frame that it is decoded with;
+     *        0: chosen
+     * \param acquire of mode "stream", the first frame begins at any of so many items; 0:
+     *        at the first
+     * \throws std::invalid_argument naming the parameter, its value and what is allowed
+     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
+     */
+    static sptr make(const std::vector<std::uint8_t>& codebook,
+                     int q = 32,
+                     int n = 10,
+                     int frame_symbols = 210,
+                     double p_insert = 1e-3,
+                     double p_delete = 1e-3,
+                     double p_substitute = 0.0,
+                     const std::string& mode = "framed",
+                     const std::string& length_tag = "packet_len",
+                     const std::string& soft_input = "hard",
+                     const std::string& output = "symbols",
+                     const std::string& precision = "float",
+                     const std::string& storage = "auto",
+                     int batch = 0,
+                     int slots = 3,
+                     double max_latency_ms = 50,
+                     const std::string& backend = "auto",
+                     int device = 0,
+                     int threads = 1,
+                     const std::string& form = "linear",
+                     double exclusion = 1e-10,
+                     int mn_min = 0,
+                     int mn_max = 0,
+                     int lookahead = 0,
+                     int acquire = 0);
+
+    //! "cuda" or "cpu": what decodes now.
+    virtual std::string active_backend() const = 0;
+    //! Frames a batch, as chosen.
+    virtual int batch() const = 0;
+
+    //! Takes effect with one of the next frames. \throws std::invalid_argument
+    virtual void set_p_insert(double p_insert) = 0;
+    //! Takes effect with one of the next frames. \throws std::invalid_argument
+    virtual void set_p_delete(double p_delete) = 0;
+    //! Takes effect with one of the next frames. \throws std::invalid_argument
+    virtual void set_p_substitute(double p_substitute) = 0;
+    //! \throws std::invalid_argument
+    virtual void set_max_latency_ms(double max_latency_ms) = 0;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_GPU_SYNC_MAP_H */

@@ -1,0 +1,177 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+#include "channel_bsid_impl.h"
+#include <gnuradio/io_signature.h>
+#include <algorithm>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+// Bits of a stream that are sent at a time.
+constexpr std::size_t piece_bits = 1024;
+
+} // namespace
+
+channel_bsid::sptr channel_bsid::make(double p_insert,
+                                      double p_delete,
+                                      double p_substitute,
+                                      int frame_bits,
+                                      const std::string& length_tag,
+                                      std::uint64_t seed)
+{
+    const bsid_model model(p_insert, p_delete, p_substitute);
+    const auto bits = not_negative("frame_bits", frame_bits, "0 and more is allowed");
+    if (bits > 0 && length_tag.empty()) {
+        throw std::invalid_argument(
+            "length_tag is \"\": a key is needed where frame_bits is above 0");
+    }
+    return gnuradio::make_block_sptr<channel_bsid_impl>(model, bits, length_tag, seed);
+}
+
+channel_bsid_impl::channel_bsid_impl(const bsid_model& model,
+                                     unsigned frame_bits,
+                                     const std::string& length_tag,
+                                     std::uint64_t seed)
+    : gr::block("channel_bsid",
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      d_frame_bits(frame_bits),
+      d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
+      d_source(pmt::mp(alias())),
+      d_seed(seed),
+      d_setting(model),
+      d_model(model),
+      d_channel(model, seed)
+{
+    set_tag_propagation_policy(TPP_CUSTOM);
+}
+
+bool channel_bsid_impl::start()
+{
+    // lock() and unlock() keep the detail: the same stream goes on. Else another begins.
+    if (d_detail.lock() != detail()) {
+        d_channel = bsid_channel(d_model, d_seed);
+        d_received.clear();
+        d_frame_tags.clear();
+        d_tags.clear();
+        d_sent = d_given_of_frame = 0;
+        d_giving = false;
+        d_made = d_given = 0;
+        d_detail = detail();
+    }
+    return block::start();
+}
+
+void channel_bsid_impl::forecast(int, gr_vector_int& ninput_items_required)
+{
+    ninput_items_required[0] = d_giving ? 0 : 1;
+}
+
+int channel_bsid_impl::general_work(int noutput_items,
+                                    gr_vector_int& ninput_items,
+                                    gr_vector_const_void_star& input_items,
+                                    gr_vector_void_star& output_items)
+{
+    if (const auto model = d_setting.take()) {
+        d_model = *model;
+        d_channel.set_model(d_model);
+    }
+    const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
+    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
+    const std::size_t room = noutput_items;
+    const std::size_t available = ninput_items[0];
+    read_tags(available);
+    std::size_t taken = 0;
+    std::size_t given = give(out, room);
+    while (given < room && taken < available) {
+        taken += transmit(in, taken, available - taken);
+        given += give(out + given, room - given);
+    }
+
+    consume_each(taken);
+    d_tags.release(d_given + given, [this](tag_t tag) {
+        tag.offset += nitems_written(0) - d_given;
+        add_item_tag(0, tag);
+    });
+    d_given += given;
+    return given;
+}
+
+void channel_bsid_impl::read_tags(std::size_t count)
+{
+    d_window.clear();
+    get_tags_in_range(d_window, 0, nitems_read(0), nitems_read(0) + count);
+    tag_queue::sort(d_window);
+    for (auto& tag : d_window) {
+        tag.offset -= nitems_read(0);
+    }
+}
+
+// Called with nothing left to give; takes bits up to the end of a frame, or a piece.
+std::size_t
+channel_bsid_impl::transmit(const std::uint8_t* in, std::size_t from, std::size_t count)
+{
+    const auto n = std::min(count, d_frame_bits ? d_frame_bits - d_sent : piece_bits);
+    auto tag = std::find_if(d_window.begin(), d_window.end(), [&](const tag_t& t) {
+        return t.offset >= from;
+    });
+    for (std::size_t k = from; k < from + n; ++k) {
+        for (; tag != d_window.end() && tag->offset == k; ++tag) {
+            if (!d_length_key || !pmt::eqv(tag->key, d_length_key)) {
+                d_frame_tags.push_back(*tag);
+                d_frame_tags.back().offset = d_made + d_received.size();
+            }
+        }
+        d_channel.send(in[k] & 1, d_received);
+    }
+    d_sent += n;
+    if (d_frame_bits == 0 || d_sent == d_frame_bits) {
+        end_frame();
+    }
+    return n;
+}
+
+void channel_bsid_impl::end_frame()
+{
+    if (d_frame_bits > 0 && !d_received.empty()) {
+        tag_t length;
+        length.offset = d_made;
+        length.key = d_length_key;
+        length.value = pmt::from_long(d_received.size());
+        length.srcid = d_source;
+        d_tags.hold(length);
+    }
+    for (const auto& tag : d_frame_tags) {
+        d_tags.hold(tag);
+    }
+    d_frame_tags.clear();
+    d_made += d_received.size();
+    d_giving = !d_received.empty();
+    d_sent = 0;
+}
+
+std::size_t channel_bsid_impl::give(std::uint8_t* out, std::size_t room)
+{
+    if (!d_giving) {
+        return 0;
+    }
+    const auto n = std::min(room, d_received.size() - d_given_of_frame);
+    std::copy_n(d_received.begin() + d_given_of_frame, n, out);
+    d_given_of_frame += n;
+    if (d_given_of_frame == d_received.size()) {
+        d_received.clear();
+        d_given_of_frame = 0;
+        d_giving = false;
+    }
+    return n;
+}
+
+} // namespace gpufec
+} // namespace gr

@@ -1,0 +1,86 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What the blocks around the synchronisation decoder share. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H
+#define INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H
+
+#include "parameters.h"
+#include <gnuradio/gpufec/sync_map.h>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+//! \throws std::invalid_argument
+inline sync_code
+sync_code_of(const std::vector<std::uint8_t>& codebook, int q, int n, int frame_symbols)
+{
+    return { not_negative("n", n, "at least 1 is allowed"),
+             not_negative("q", q, "2 to 65536 is allowed"),
+             not_negative("frame_symbols", frame_symbols, "at least 1 is allowed"),
+             codebook };
+}
+
+//! Message symbols are bytes as long as that is enough.
+inline std::size_t symbol_item_size(const sync_code& code)
+{
+    return code.q() <= 256 ? sizeof(std::uint8_t) : sizeof(std::int16_t);
+}
+
+//! A channel that is changed by one thread and taken by another.
+class channel_setting
+{
+public:
+    explicit channel_setting(const bsid_model& channel) : d_channel(channel) {}
+
+    void set_p_insert(double p)
+    {
+        std::lock_guard<std::mutex> guard(d_mutex);
+        change({ p, d_channel.p_delete(), d_channel.p_substitute() });
+    }
+    void set_p_delete(double p)
+    {
+        std::lock_guard<std::mutex> guard(d_mutex);
+        change({ d_channel.p_insert(), p, d_channel.p_substitute() });
+    }
+    void set_p_substitute(double p)
+    {
+        std::lock_guard<std::mutex> guard(d_mutex);
+        change({ d_channel.p_insert(), d_channel.p_delete(), p });
+    }
+
+    //! The channel, if it has changed since the last call.
+    std::optional<bsid_model> take()
+    {
+        std::lock_guard<std::mutex> guard(d_mutex);
+        if (!d_changed) {
+            return {};
+        }
+        d_changed = false;
+        return d_channel;
+    }
+
+private:
+    void change(const bsid_model& channel)
+    {
+        d_channel = channel;
+        d_changed = true;
+    }
+
+    std::mutex d_mutex;
+    bsid_model d_channel;
+    bool d_changed = false;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H */

@@ -1,0 +1,72 @@
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Codebooks as Python has them, and as the blocks take them. */
+
+#ifndef INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H
+#define INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <gnuradio/gpufec/sync_map.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+//! The words of a code, an array of N·q rows of n bits.
+inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& code)
+{
+    const std::size_t rows = std::size_t(code.frame_symbols()) * code.q();
+    const std::vector<std::size_t> shape = { rows, code.n() };
+    return pybind11::array_t<std::uint8_t>(shape, code.word(0, 0));
+}
+
+//! The words of an array or nested lists, or of the file of that path.
+inline std::vector<std::uint8_t>
+words_of(const pybind11::object& codebook, int q, int n, int frame_symbols)
+{
+    namespace py = pybind11;
+    if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
+        const auto path =
+            py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
+        // What is wrong with negative ones is said where the code is made.
+        if (q < 0 || n < 0 || frame_symbols < 0) {
+            return {};
+        }
+        const auto code = gr::gpufec::sync_code::from_file(path, n, q, frame_symbols);
+        const auto* const words = code.word(0, 0);
+        return { words, words + std::size_t(code.frame_bits()) * code.q() };
+    }
+    const auto numpy = py::module_::import("numpy");
+    const py::array given = numpy.attr("asarray")(codebook);
+    const auto shape = py::str(given.attr("shape")).cast<std::string>();
+    const auto kind = given.attr("dtype").attr("kind").cast<std::string>();
+    if (kind != "b" && kind != "i" && kind != "u") {
+        throw std::invalid_argument("codebook is of type " +
+                                    py::str(given.dtype()).cast<std::string>() +
+                                    ": rows of the integers 0 and 1 are allowed");
+    }
+    if (given.ndim() < 2 || given.shape(given.ndim() - 1) != n) {
+        throw std::invalid_argument(
+            "codebook is of shape " + shape +
+            ": frame_symbols * q rows of n = " + std::to_string(n) + " bits are allowed");
+    }
+    // Checked before they become bytes, of which 256 would be a 0.
+    const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
+    std::vector<std::uint8_t> words(wide.size());
+    for (py::ssize_t k = 0; k < wide.size(); ++k) {
+        if (wide.data()[k] != 0 && wide.data()[k] != 1) {
+            throw std::invalid_argument("codebook entry is " +
+                                        std::to_string(wide.data()[k]) +
+                                        ": 0 to 1 is allowed");
+        }
+        words[k] = wide.data()[k];
+    }
+    return words;
+}
+
+#endif /* INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H */

@@ -1,0 +1,602 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""Synchronisation in flowgraphs: encoder, channel and decoder, framed and in a stream."""
+
+import pathlib
+import re
+import tempfile
+import time
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+import qa_support as support
+
+KEY = "packet_len"
+PATIENCE = 20.0 # seconds that a condition has before a test fails
+
+# A small code, for tests of everything but error rates.
+SMALL = dict(q=4, n=6, frame_symbols=5)
+SMALL_BITS = 30
+SMALL_BOOK = gpufec.codebook_random(6, 4, 5, 4)
+
+
+def random_symbols(count, q, seed=1):
+    dtype = np.uint8 if q <= 256 else np.int16
+    return np.random.default_rng(seed).integers(0, q, count).astype(dtype)
+
+
+class source(gr.sync_block):
+    """Sends an array with its tags; with a seed in pieces of random size. One that is
+    held does not end before it is let go."""
+
+    def __init__(self, items, tags=(), largest=None, seed=None, held=False):
+        gr.sync_block.__init__(self, "source", None, [items.dtype.type])
+        self._items, self._tags = items, tags
+        self._largest = largest or len(items)
+        self._random = None if seed is None else np.random.default_rng(seed)
+        self.held = held
+        self.limit = len(items) # that may be sent so far
+        self._at = 0
+
+    def work(self, input_items, output_items):
+        n = min(len(output_items[0]), self.limit - self._at, self._largest)
+        if n <= 0:
+            time.sleep(0.01)
+            return 0 if self.held else -1
+        if self._random is not None:
+            n = int(self._random.integers(1, n + 1))
+        for offset, key, value in self._tags:
+            if self._at <= offset < self._at + n:
+                self.add_item_tag(0, self.nitems_written(0) + offset - self._at, key, value)
+        output_items[0][:n] = self._items[self._at:self._at + n]
+        self._at += n
+        return n
+
+
+class sink(gr.sync_block):
+    """Keeps items, of any type, and their tags."""
+
+    def __init__(self, dtype):
+        gr.sync_block.__init__(self, "sink", [dtype], None)
+        self.set_tag_propagation_policy(gr.TPP_DONT)
+        self.parts, self.tags = [], []
+
+    def work(self, input_items, output_items):
+        first = self.nitems_read(0)
+        self.parts.append(input_items[0].copy())
+        self.tags += self.get_tags_in_range(0, first, first + len(input_items[0]))
+        return len(input_items[0])
+
+    def data(self):
+        return np.concatenate(self.parts) if self.parts else np.zeros(0)
+
+
+def run(first, *chain, dtype=np.uint8, priors=None):
+    """Runs a chain to its end; priors go to the second input of the last block."""
+    end = sink(dtype)
+    graph = gr.top_block()
+    graph.connect(first, *chain, end)
+    if priors is not None:
+        graph.connect(support.vector_source(priors.astype(np.float32)), (chain[-1], 1))
+    graph.run()
+    return end.data(), end.tags
+
+
+def values(tags, key):
+    return [v for _, v in support.tags_of(tags, key)]
+
+
+def encode(symbols, book=SMALL_BOOK, code=SMALL):
+    """From the definition."""
+    index = np.arange(len(symbols)) % code["frame_symbols"]
+    return book.reshape(code["frame_symbols"], code["q"], code["n"])[index, symbols].ravel()
+
+
+def framed_source(frames, extra=()):
+    """Frames of bits, each with its length; extra tags come as they are."""
+    at = np.cumsum([0] + [len(f) for f in frames])
+    tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f)))
+            for o, f in zip(at, frames) if len(f)]
+    return tagged_source(np.concatenate(frames), tags + list(extra))
+
+
+def tagged_source(items, tags):
+    if items.dtype in (np.uint8, np.float32):
+        return support.vector_source(items, tags) # many tags take it less time
+    return source(items, tags)
+
+
+def decoder(p=0.02, book=SMALL_BOOK, code=SMALL, backend="cpu", **parameters):
+    return gpufec.gpu_sync_map(book, **code, p_insert=p, p_delete=p, backend=backend,
+                               **parameters)
+
+
+def small_frames(count, p=0.02, seed=1):
+    """Symbols, and what is received of each frame."""
+    symbols = random_symbols(5 * count, 4, seed)
+    rng = np.random.default_rng(seed + 1)
+    frames = []
+    for bits in encode(symbols).reshape(count, SMALL_BITS):
+        received = []
+        for bit in bits:
+            while (event := rng.random()) < p:
+                received.append(rng.integers(2))
+            if event >= 2 * p:
+                received.append(bit)
+        frames.append(np.array(received, np.uint8))
+    return symbols, frames
+
+
+class qa_sync_map(unittest.TestCase):
+    def chain(self, mode, p, frames, book, code, **parameters):
+        """The symbols sent and decoded, and the tags."""
+        sent = random_symbols(frames * code["frame_symbols"], code["q"], 7)
+        frame_bits = code["n"] * code["frame_symbols"] if mode == "framed" else 0
+        channel = gpufec.channel_bsid(p, p, 0.0, frame_bits=frame_bits, seed=3)
+        items, tags = run(support.vector_source(sent),
+                          gpufec.sync_encoder(book, **code), channel,
+                          decoder(p, book, code, mode=mode, **parameters))
+        return sent, items, tags
+
+    def test_error_rate_framed_and_streaming(self):
+        self.error_rates("cpu")
+
+    def test_error_rate_framed_and_streaming_on_cuda(self):
+        if support.cuda_missing():
+            self.skipTest(support.cuda_missing())
+        self.error_rates("cuda")
+
+    def error_rates(self, backend):
+        """The known symbol error rates, n = 10, q = 32, N = 210."""
+        code = dict(q=32, n=10, frame_symbols=210)
+        frames = 120
+        for book, p, known in ((gpufec.codebook_davey_mackay(seed=1), 1e-2, 0.0713),
+                               (gpufec.codebook_random(seed=1), 1e-2, 0.0222)):
+            for mode in ("framed", "stream"):
+                with self.subTest(mode=mode, known=known):
+                    sent, items, tags = self.chain(mode, p, frames, book, code,
+                                                  backend=backend)
+                    self.assertEqual(len(items), len(sent))
+                    # Errors come in bursts, so the deviation is that of frames.
+                    rates = np.mean((items != sent).reshape(frames, -1), axis=1)
+                    deviation = rates.std(ddof=1) / np.sqrt(frames)
+                    self.assertLess(abs(rates.mean() - known), 3.29 * deviation)
+                    self.assertEqual(values(tags, "sync_valid"), [True] * frames)
+                    at = [o for o, _ in support.tags_of(tags, "sync_drift")]
+                    self.assertEqual(at, [210 * f for f in range(frames)])
+                    locks = [] if mode == "framed" else [True] * frames
+                    self.assertEqual(values(tags, "sync_lock"), locks)
+
+    def test_stream_from_an_unknown_offset_and_lost(self):
+        code = dict(q=32, n=10, frame_symbols=40)
+        book = gpufec.codebook_davey_mackay(10, 32, 40, 4)
+        sent = random_symbols(40 * 8, 32)
+        coded = encode(sent, book, code)
+        items = np.concatenate([support.random_bits(123, 5), coded,
+                                support.random_bits(400 * 8, 6)])
+        mark = [(123 + 4005, pmt.mp("mark"), pmt.from_long(7))]
+        out, tags = run(tagged_source(items, mark),
+                        decoder(0.005, book, code, mode="stream", acquire=400))
+        np.testing.assert_array_equal(out[:40 * 8 - 5], sent[:40 * 8 - 5])
+        locks = values(tags, "sync_lock")
+        self.assertEqual(locks[:7], [True] * 7)
+        self.assertEqual(locks[9:14], [False] * 5)
+        # Symbol 400 of the bits, in the first frame that is lost: its offset is clear.
+        self.assertEqual(len(support.tags_of(tags, "mark")), 1)
+
+    def test_tags_follow_a_stream(self):
+        symbols, _ = small_frames(40)
+        coded = encode(symbols)
+        marks = [(6 * s + s % 6, pmt.mp("symbol"), pmt.from_long(s)) for s in range(200)]
+        out, tags = run(tagged_source(coded, marks), decoder(1e-3, mode="stream"))
+        np.testing.assert_array_equal(out, symbols)
+        self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
+
+    def test_encoder_is_the_definition(self):
+        for q, n in ((4, 6), (300, 10)):
+            code = dict(q=q, n=n, frame_symbols=3)
+            book = gpufec.codebook_random(n, q, 3, 2)
+            symbols = random_symbols(3 * 50 + 2, q)
+            pieces = source(symbols, [(4, pmt.mp("a"), pmt.PMT_T)], 7, 1)
+            bits, tags = run(pieces, gpufec.sync_encoder(book, **code))
+            np.testing.assert_array_equal(bits, encode(symbols[:150], book, code))
+            self.assertEqual(support.tags_of(tags, KEY),
+                             [(3 * n * f, 3 * n) for f in range(50)])
+            self.assertEqual([o for o, _ in support.tags_of(tags, "a")], [4 * n])
+
+    def test_channel(self):
+        bits = support.random_bits(30000, 1)
+        clean, _ = run(support.vector_source(bits), gpufec.channel_bsid(0, 0, 0))
+        np.testing.assert_array_equal(clean, bits)
+        flipped, _ = run(support.vector_source(bits), gpufec.channel_bsid(0, 0, 1))
+        np.testing.assert_array_equal(flipped, 1 - bits)
+        same, _ = run(source(bits, (), 100, 2), gpufec.channel_bsid(0.1, 0.05))
+        again, _ = run(support.vector_source(bits), gpufec.channel_bsid(0.1, 0.05))
+        np.testing.assert_array_equal(same, again)
+        expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05) # insertions: geometric
+        self.assertLess(abs(len(again) - expected), 600)
+        framed, tags = run(support.vector_source(bits[:-1]),
+                           gpufec.channel_bsid(0.1, 0.05, frame_bits=300))
+        found = support.tags_of(tags, KEY)
+        self.assertEqual(len(found), 99)
+        self.assertEqual(sum(v for _, v in found), len(framed))
+        self.assertEqual([o for o, _ in found],
+                         list(np.cumsum([0] + [v for _, v in found])[:-1]))
+
+    def test_every_output_is_of_the_same_posteriors(self):
+        symbols, frames = small_frames(50, 0.05)
+        decoded = {}
+        for output, dtype in (("symbols", np.uint8), ("posteriors", np.float32),
+                              ("extrinsics", np.float32), ("llr", np.int8)):
+            block = decoder(0.05, output=output)
+            block.set_max_output_buffer(4096)
+            decoded[output], tags = run(framed_source(frames), block, dtype=dtype)
+            size = {"symbols": 1, "llr": 2}.get(output, 4)
+            self.assertEqual(len(decoded[output]), 250 * size)
+            self.assertEqual(support.tags_of(tags, KEY),
+                             [(5 * size * f, 5 * size) for f in range(50)])
+        L = decoded["posteriors"].reshape(-1, 4)
+        np.testing.assert_allclose(L.sum(axis=1), 1, atol=1e-5)
+        np.testing.assert_array_equal(decoded["symbols"], L.argmax(axis=1))
+        np.testing.assert_allclose(decoded["extrinsics"], L.ravel(), atol=1e-5)
+        with np.errstate(divide="ignore"):
+            llr = np.stack([np.log((L[:, 0] + L[:, 1]) / (L[:, 2] + L[:, 3])),
+                            np.log((L[:, 0] + L[:, 2]) / (L[:, 1] + L[:, 3]))], axis=1)
+        expected = np.clip(8 * llr.ravel(), -127, 127)
+        self.assertLessEqual(np.abs(decoded["llr"] - expected).max(), 0.51)
+        self.assertGreater(np.mean(decoded["symbols"] == symbols), 0.7)
+
+    def test_shorts_where_symbols_are_many(self):
+        code = dict(q=300, n=12, frame_symbols=4)
+        book = gpufec.codebook_random(12, 300, 4, 3)
+        symbols = random_symbols(40, 300)
+        out, _ = run(source(symbols), gpufec.sync_encoder(book, **code),
+                     decoder(1e-3, book, code), dtype=np.int16)
+        np.testing.assert_array_equal(out, symbols)
+
+    def test_forms_precisions_and_soft_input_agree(self):
+        _, frames = small_frames(30, 0.03)
+        out, _ = run(framed_source(frames), decoder(0.03, output="posteriors",
+                                                    precision="double"), dtype=np.float32)
+        soft = [f.astype(np.float32) for f in frames]
+        for received, more in ((frames, dict(form="corridor", exclusion=1e-14)),
+                             (frames, dict(form="corridor", storage="local", mn_min=-6,
+                                           mn_max=12)),
+                             (frames, dict(precision="mixed", batch=3, threads=2)),
+                             (soft, dict(soft_input="float"))):
+            with self.subTest(**more):
+                same, _ = run(framed_source(received), decoder(0.03, output="posteriors",
+                                                             **more), dtype=np.float32)
+                np.testing.assert_allclose(same, out, atol=1e-5)
+
+    def test_priors(self):
+        symbols, frames = small_frames(30, 0.05)
+        certain = np.full((150, 4), 1e-3)
+        certain[np.arange(150), symbols] = 1
+        plain, _ = run(framed_source(frames), decoder(0.05, output="posteriors"),
+                       dtype=np.float32)
+        L, _ = run(framed_source(frames), decoder(0.05, output="posteriors"),
+                   dtype=np.float32, priors=certain.ravel())
+        E, _ = run(framed_source(frames), decoder(0.05, output="extrinsics"),
+                   dtype=np.float32, priors=certain.ravel())
+        self.assertGreater(np.mean(L.reshape(-1, 4).argmax(axis=1) == symbols),
+                           np.mean(plain.reshape(-1, 4).argmax(axis=1) == symbols))
+        product = E.reshape(-1, 4) * certain
+        product /= product.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(L.reshape(-1, 4), product, atol=1e-5)
+        # Nonsense counts as nothing known, and what is missing at the end too.
+        for priors in (np.full(600, np.nan), np.zeros(600), np.ones(600), np.ones(77)):
+            same, _ = run(framed_source(frames), decoder(0.05, output="posteriors"),
+                          dtype=np.float32, priors=priors)
+            np.testing.assert_allclose(same, plain, atol=1e-6)
+
+    def test_lengths_outside_the_limits(self):
+        _, frames = small_frames(6)
+        frames[1] = frames[1][:3]
+        frames[3] = support.random_bits(5000, 9)
+        out, tags = run(framed_source(frames), decoder(output="posteriors"),
+                        dtype=np.float32)
+        self.assertEqual(values(tags, "sync_valid"),
+                         [True, False, True, False, True, True])
+        L = out.reshape(6, -1)
+        np.testing.assert_array_equal(L[[1, 3]], 0.25)
+        self.assertEqual([d for d, v in zip(values(tags, "sync_drift"), frames)
+                          if abs(len(v) - 30) < 10],
+                         [len(f) - 30 for f in frames if abs(len(f) - 30) < 10])
+        logp = values(tags, "sync_logp")
+        self.assertEqual(logp[1], -np.inf)
+        self.assertTrue(all(-40 < logp[f] < 0 for f in (0, 2, 4, 5)))
+
+    def test_wrong_length_tags(self):
+        symbols, frames = small_frames(4, 0.0)
+        bits = np.concatenate(frames)
+        length = lambda at, n: (at, pmt.mp(KEY), n if isinstance(n, pmt.pmt_base)
+                                else pmt.from_long(n))
+        for tags, kept, valid in (
+                ([], [], []),
+                # Nothing before the first tag, none for the third frame.
+                ([length(30, 30), length(90, 30)], [1, 3], [True, True]),
+                # Lengths of zero, below, and none at all.
+                ([length(0, 0), length(30, -30), length(60, pmt.mp("x")), length(90, 30)],
+                 [3], [True]),
+                # The second begins inside the first.
+                ([length(0, 60), length(30, 30)], [0, 1], [True, True]),
+                ([length(0, 30), length(10, 20), length(30, 30)], [None, None, 1],
+                 [False, False, True]),
+                # Beyond the stream.
+                ([length(60, 30), length(90, 10**12)], [2, 3], [True, True]),
+                ([length(60, 30), length(115, 30)], [2, None], [True, False])):
+            with self.subTest(tags=[(t[0], str(t[2])) for t in tags]):
+                out, found = run(tagged_source(bits, tags), decoder(1e-4))
+                self.assertEqual(values(found, "sync_valid"), valid)
+                expected = [symbols[5 * k:5 * k + 5] if k is not None else [0] * 5
+                            for k in kept]
+                np.testing.assert_array_equal(out, np.concatenate(expected or [[]]))
+
+    def test_dead_trellis(self):
+        """Nothing can be inserted, deleted or flipped, and yet bits are wrong."""
+        symbols, frames = small_frames(3, 0.0)
+        frames[1] = 1 - frames[1]
+        book = np.zeros((20, 6), np.uint8)
+        book[:, 3:] = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]] * 5)
+        frames[0] = frames[2] = encode(symbols[:5], book)
+        out, tags = run(framed_source(frames), decoder(0.0, book))
+        self.assertEqual(values(tags, "sync_valid"), [True, False, True])
+        np.testing.assert_array_equal(out[:5], symbols[:5])
+
+    def test_extreme_channels_and_codes(self):
+        for p_insert, p_delete, p_substitute in ((0, 0.1, 0), (0.1, 0, 0), (0, 0, 0),
+                                                 (0.1, 0.1, 0.5), (0, 0, 1)):
+            symbols, frames = small_frames(3, 0.0)
+            if p_substitute == 1:
+                frames = [1 - f for f in frames]
+            block = gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, p_insert=p_insert,
+                                        p_delete=p_delete, p_substitute=p_substitute,
+                                        backend="cpu")
+            out, tags = run(framed_source(frames), block)
+            self.assertEqual(values(tags, "sync_valid"), [True] * 3)
+            if p_substitute != 0.5:
+                np.testing.assert_array_equal(out, symbols)
+        tiny = dict(q=2, n=1, frame_symbols=1)
+        out, _ = run(framed_source([np.array([b], np.uint8) for b in (0, 1, 1)]),
+                     decoder(0.01, [[0], [1]], tiny))
+        np.testing.assert_array_equal(out, [0, 1, 1])
+
+    def test_pieces_do_not_matter(self):
+        _, frames = small_frames(100)
+        expected, _ = run(framed_source(frames), decoder(batch=7))
+        tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f))) for o, f in
+                zip(np.cumsum([0] + [len(f) for f in frames]), frames)]
+        for parameters in (dict(batch=1), dict(batch=64, slots=1), dict(max_latency_ms=0)):
+            pieces = source(np.concatenate(frames), tags, 11, 3)
+            out, _ = run(pieces, decoder(**parameters))
+            np.testing.assert_array_equal(out, expected)
+        whole = np.concatenate(frames)
+        expected, _ = run(support.vector_source(whole), decoder(mode="stream"))
+        out, _ = run(source(whole, (), 13, 4), decoder(mode="stream", batch=2))
+        np.testing.assert_array_equal(out, expected)
+        self.assertEqual(len(out), 500)
+
+    def test_frames_larger_than_the_buffers(self):
+        code = dict(q=32, n=10, frame_symbols=8000)
+        book = gpufec.codebook_davey_mackay(10, 32, 8000, 1)
+        sent = random_symbols(8000, 32)
+        out, _ = run(framed_source([encode(sent, book, code)] * 2),
+                     decoder(1e-5, book, code))
+        np.testing.assert_array_equal(out, np.tile(sent, 2))
+
+    def test_restart(self):
+        for mode in ("framed", "stream"):
+            symbols, frames = small_frames(40)
+            block = decoder(mode=mode)
+            results = []
+            for cut in (0, 17, 0): # the second run ends within a frame
+                parts = frames + [frames[0][:cut]]
+                results.append(run(framed_source(parts), block)[0][:190])
+            np.testing.assert_array_equal(results[0], results[2])
+            np.testing.assert_array_equal(results[0], results[1])
+        # With priors and without, one after the other.
+        block = decoder()
+        plain, _ = run(framed_source(frames), block)
+        same, _ = run(framed_source(frames), block, priors=np.ones(800))
+        np.testing.assert_array_equal(plain, same)
+        np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
+
+    def test_lock_and_unlock_in_the_middle_of_a_frame(self):
+        """What waits in the rings around it is lost by GNU Radio: so let nothing wait."""
+        for mode in ("framed", "stream"):
+            symbols, frames = small_frames(40, 0.0)
+            items = np.concatenate(frames)
+            tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(40)]
+            first = source(items, tags, held=True)
+            first.limit = 0
+            end = sink(np.uint8)
+            graph = gr.top_block()
+            block = decoder(1e-4, mode=mode, max_latency_ms=1, lookahead=10)
+            graph.connect(first, block, end)
+            graph.start()
+            for limit in (100, 470, 471, 1200):
+                before, first.limit = first.limit, limit
+                until = time.monotonic() + PATIENCE
+                while block.nitems_read(0) < limit - before and time.monotonic() < until:
+                    time.sleep(0.01)
+                self.assertEqual(block.nitems_read(0), limit - before)
+                time.sleep(0.1) # until what was decoded has left
+                graph.lock()
+                graph.unlock() # and nitems_read() counts from 0
+            first.held = False
+            graph.wait()
+            np.testing.assert_array_equal(end.data(), symbols)
+            at = [o for o, _ in support.tags_of(end.tags, "sync_valid")]
+            self.assertEqual(len(at), 40)
+
+    def test_a_slow_stream_is_not_starved(self):
+        symbols, frames = small_frames(3, 0.0)
+        tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(3)]
+        slow = source(np.concatenate(frames), tags, held=True)
+        end = sink(np.uint8)
+        graph = gr.top_block()
+        block = decoder(1e-3, batch=100, max_latency_ms=20)
+        graph.connect(slow, block, end)
+        graph.start()
+        until = time.monotonic() + PATIENCE
+        while len(end.data()) < 15 and time.monotonic() < until:
+            time.sleep(0.01)
+        np.testing.assert_array_equal(end.data(), symbols)
+        slow.held = False
+        graph.wait()
+
+    def test_the_channel_changes_while_running(self):
+        """Frames that the first channel cannot explain, and the second can."""
+        symbols, frames = small_frames(30, 0.0)
+        block = decoder(0.0)
+        out, tags = run(framed_source(frames), block)
+        np.testing.assert_array_equal(out, symbols)
+        short = [np.delete(f, 12) for f in frames]
+        out, tags = run(framed_source(short), block)
+        self.assertEqual(values(tags, "sync_valid"), [False] * 30)
+        block.set_p_delete(0.02)
+        block.set_p_insert(0.01)
+        block.set_p_substitute(0.001)
+        out, tags = run(framed_source(short), block)
+        self.assertEqual(values(tags, "sync_valid"), [True] * 30)
+        self.assertGreater(np.mean(out == symbols), 0.7)
+        for wrong, message in ((lambda: block.set_p_insert(1.0), "p_insert is 1"),
+                               (lambda: block.set_p_delete(-1), "p_delete is -1"),
+                               (lambda: block.set_p_substitute(2), "p_substitute is 2")):
+            with self.assertRaisesRegex(ValueError, message):
+                wrong()
+
+    def test_setters_from_another_thread(self):
+        for mode in ("framed", "stream"):
+            _, frames = small_frames(20000, 0.02)
+            end = sink(np.uint8)
+            graph = gr.top_block()
+            block = decoder(mode=mode, batch=5)
+            graph.connect(framed_source(frames), block, end)
+            graph.start()
+            for k in range(20):
+                block.set_p_insert(0.02 + 0.001 * (k % 5))
+                block.set_p_delete(0.02 + 0.001 * (k % 3))
+                block.set_max_latency_ms(k)
+                time.sleep(0.01)
+            graph.wait()
+            self.assertLess(abs(len(end.data()) - 100000), 10 if mode == "stream" else 1)
+
+    def test_codebooks(self):
+        book = gpufec.codebook_davey_mackay(6, 4, 5, 1)
+        self.assertEqual(book.shape, (20, 6))
+        self.assertEqual(book.dtype, np.uint8)
+        words = book.reshape(5, 4, 6)
+        # Against the marker, which is the word of symbol 0, the words are sparse.
+        self.assertEqual([sorted(w) for w in (words ^ words[:, :1]).sum(axis=2)],
+                         [[0, 1, 1, 1]] * 5)
+        marker = gpufec.codebook_marker(4, 5, "01")
+        np.testing.assert_array_equal(
+            marker[:4], [[0, 0, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1]])
+        self.assertFalse(np.array_equal(gpufec.codebook_random(6, 4, 5, 1),
+                                        gpufec.codebook_random(6, 4, 5, 2)))
+        symbols, frames = small_frames(10)
+        expected, _ = run(framed_source(frames), decoder())
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "book.txt"
+            path.write_text("# words\n" + "\n".join(
+                "".join(map(str, row)) for row in SMALL_BOOK))
+            np.testing.assert_array_equal(
+                gpufec.codebook_from_file(path, 6, 4, 5), SMALL_BOOK)
+            for book in (SMALL_BOOK.tolist(), SMALL_BOOK.astype(bool), str(path), path,
+                         SMALL_BOOK.astype(np.int64).reshape(5, 4, 6)):
+                out, _ = run(framed_source(frames), decoder(book=book))
+                np.testing.assert_array_equal(out, expected)
+
+    def test_names_defaults_and_docstrings(self):
+        decoder_defaults = dict(
+            q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0,
+            mode="framed", length_tag="packet_len", soft_input="hard", output="symbols",
+            precision="float", storage="auto", batch=0, slots=3, max_latency_ms=50,
+            backend="auto", device=0, threads=1, form="linear", exclusion=1e-10, mn_min=0,
+            mn_max=0, lookahead=0, acquire=0)
+        for block, first, expected in (
+                (gpufec.gpu_sync_map, "codebook", decoder_defaults),
+                (gpufec.sync_encoder, "codebook",
+                 dict(q=32, n=10, frame_symbols=210, length_tag="packet_len")),
+                (gpufec.channel_bsid, "",
+                 dict(p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, frame_bits=0,
+                      length_tag="packet_len", seed=1))):
+            text = block.__init__.__doc__
+            arguments = re.search(r"\(self: [^,]+, (.*)\) -> None", text)[1]
+            if first:
+                self.assertTrue(arguments.startswith(first + ": object, "))
+                arguments = arguments.split(", ", 1)[1]
+            found = eval("dict(" + re.sub(r": \w+ = ", "=", arguments) + ")")
+            self.assertEqual(list(found.items()), list(expected.items()))
+            for name in expected:
+                self.assertRegex(text, rf"(?m)^\s+{name} : \S")
+            for name in ("set_p_insert", "set_p_delete", "set_p_substitute"):
+                if block is not gpufec.sync_encoder:
+                    self.assertIn("Raises", getattr(block, name).__doc__)
+        block = decoder(batch=7)
+        self.assertEqual((block.active_backend(), block.batch()), ("cpu", 7))
+
+    def test_wrong_parameters(self):
+        nan = float("nan")
+        same = np.zeros((20, 6), np.uint8)
+        two = SMALL_BOOK.copy()
+        two[3, 3] = 2
+        for wrong, message in (
+                (dict(codebook="/no/file"), 'codebook is "/no/file"'),
+                (dict(codebook=same), "codebook is ambiguous at index 0"),
+                (dict(codebook=two), "codebook entry is 2"),
+                (dict(codebook=SMALL_BOOK.astype(int) * 256), "codebook entry is 256"),
+                (dict(codebook=SMALL_BOOK / 1.0), "codebook is of type float64"),
+                (dict(codebook=SMALL_BOOK[:-1]), "size of codebook is 114"),
+                (dict(codebook=SMALL_BOOK[:, :-1]), r"codebook is of shape \(20, 5\)"),
+                (dict(q=1), "q is 1"), (dict(q=-1), "q is -1"), (dict(q=65), "q is 65"),
+                (dict(frame_symbols=0), "frame_symbols is 0"),
+                (dict(frame_symbols=-1), "frame_symbols is -1"),
+                (dict(p_insert=-0.1), "p_insert is -0.1"),
+                (dict(p_insert=nan), "p_insert is -?nan"),
+                (dict(p_delete=1.0), "p_delete is 1"),
+                (dict(p_insert=0.5, p_delete=0.5), "p_insert"),
+                (dict(p_substitute=1.5), "p_substitute is 1.5"),
+                (dict(mode="frames"), 'mode is "frames"'),
+                (dict(length_tag=""), 'length_tag is ""'),
+                (dict(soft_input="int8"), 'soft_input is "int8"'),
+                (dict(output="bits"), 'output is "bits"'),
+                (dict(output="posteriors64"), 'output is "posteriors64"'),
+                (dict(precision="half"), 'precision is "half"'),
+                (dict(storage="none"), 'storage is "none"'),
+                (dict(batch=-1), "batch is -1"), (dict(slots=0), "slots is 0"),
+                (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
+                (dict(backend="gpu"), 'backend is "gpu"'),
+                (dict(device=-1), "device is -1"), (dict(threads=0), "threads is 0"),
+                (dict(form="square"), 'form is "square"'),
+                (dict(exclusion=0.0), "exclusion is 0"),
+                (dict(mn_min=1), "mn_min is 1"), (dict(mn_max=-1), "mn_max is -1"),
+                (dict(lookahead=-1), "lookahead is -1"),
+                (dict(acquire=-1), "acquire is -1")):
+            with self.subTest(**{k: str(v)[:20] for k, v in wrong.items()}):
+                with self.assertRaisesRegex(ValueError, message):
+                    gpufec.gpu_sync_map(**{**SMALL, "codebook": SMALL_BOOK, **wrong})
+        with self.assertRaisesRegex(ValueError, "output is llr"):
+            gpufec.gpu_sync_map(gpufec.codebook_random(6, 5, 2, 1), q=5, n=6,
+                                frame_symbols=2, output="llr")
+        with self.assertRaisesRegex(ValueError, "n is 0"):
+            gpufec.sync_encoder(np.zeros((20, 0), np.uint8), q=4, n=0, frame_symbols=5)
+        with self.assertRaisesRegex(ValueError, "frame_bits is -1"):
+            gpufec.channel_bsid(frame_bits=-1)
+        with self.assertRaisesRegex(ValueError, 'length_tag is ""'):
+            gpufec.channel_bsid(frame_bits=1, length_tag="")
+        with self.assertRaisesRegex(ValueError, "p_delete is 2"):
+            gpufec.channel_bsid(p_delete=2)
+
+
+if __name__ == "__main__":
+    support.main()
