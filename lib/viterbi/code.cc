@@ -28,7 +28,8 @@ refuse(const std::string& name, const Value& value, const std::string& allowed)
 std::string octal(int polynomial)
 {
     std::ostringstream text;
-    text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(polynomial);
+    // Wider, so that the most negative int has a magnitude too.
+    text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(0LL + polynomial);
     return text.str();
 }
 
