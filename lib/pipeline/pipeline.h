@@ -256,16 +256,17 @@ private:
         each_buffer(s, [&](void* p, std::size_t) { s.user->page_unlock(p); });
     }
 
+    // Before the decoders, whose threads may be calling back until they are gone.
     hooks d_hooks;
+    std::mutex d_mutex;
+    std::condition_variable d_condition;
+    std::uint64_t d_completions = 0;
+
     std::vector<std::unique_ptr<entry>> d_slots;
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
     std::deque<std::size_t> d_flight; // oldest first
     std::size_t d_fill = 0;
-
-    std::mutex d_mutex;
-    std::condition_variable d_condition;
-    std::uint64_t d_completions = 0;
 };
 
 } // namespace gpufec

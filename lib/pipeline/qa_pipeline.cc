@@ -29,6 +29,7 @@ class fake_decoder : public batch_decoder<number_job>
 public:
     struct control {
         std::mutex mutex;
+        std::mutex notifying; // as a real decoder, ends only after its callbacks
         std::map<unsigned, std::pair<number_job, buffers>> running; // by slot
         std::set<unsigned> done;
         std::function<void()> notify = [] {};
@@ -40,6 +41,7 @@ public:
         // Finishes the batch of a number.
         void finish(int number)
         {
+            std::lock_guard<std::mutex> calling(notifying);
             std::function<void()> call;
             {
                 std::lock_guard<std::mutex> lock(mutex);
@@ -56,6 +58,12 @@ public:
     };
 
     fake_decoder(control& c, std::string name) : d_control(c), d_name(std::move(name)) {}
+
+    ~fake_decoder() override
+    {
+        std::lock_guard<std::mutex> calling(d_control.notifying);
+        d_control.notify = [] {};
+    }
 
     batch_limits limits() const override { return { 8, 16, 16, 4 }; }
     std::string backend() const override { return d_name; }
