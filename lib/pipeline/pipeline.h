@@ -32,8 +32,8 @@ namespace gpufec {
  * \brief A ring of slots over one or more batch decoders.
  *
  * The caller fills filling(), submits it, and takes what ready() gives, always in the
- * order of submission. With several decoders the slots are dealt out in turn. A single
- * thread calls everything but the destructor's peers; completions arrive on any thread.
+ * order of submission. With several decoders the slots are dealt out in turn. One thread
+ * calls it; completions arrive on any thread.
  */
 template <class Job>
 class pipeline

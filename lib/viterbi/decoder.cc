@@ -26,8 +26,6 @@ namespace {
 
 using clock = deadline_timer::clock;
 
-constexpr std::size_t page_locked_bytes = 64u << 20; // of one decoder, chosen batches
-
 template <class Value>
 void check(bool good, const char* name, const Value& value, const char* allowed)
 {
