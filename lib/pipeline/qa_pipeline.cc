@@ -68,7 +68,11 @@ public:
     batch_limits limits() const override { return { 8, 16, 16, 4 }; }
     std::string backend() const override { return d_name; }
     std::string device() const override { return "fake"; }
-    void page_lock(void*, std::size_t) override { ++d_control.locked; }
+    bool page_lock(void*, std::size_t) override
+    {
+        ++d_control.locked;
+        return true;
+    }
     void page_unlock(void*) noexcept override { --d_control.locked; }
     void on_completion(std::function<void()> notify) override
     {

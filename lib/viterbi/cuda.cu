@@ -23,7 +23,8 @@ namespace {
 
 using namespace cuda;
 
-constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
+// Of all slots, if batch is chosen; a block has a ring of a third more beside them.
+constexpr std::size_t page_locked_bytes = 24u << 20;
 
 std::size_t round_up(std::size_t x, std::size_t unit)
 {
@@ -404,10 +405,10 @@ public:
     batch_limits limits() const override { return d_limits; }
     std::string backend() const override { return "cuda"; }
     std::string device() const override { return d_name; }
-    void page_lock(void* memory, std::size_t bytes) override
+    bool page_lock(void* memory, std::size_t bytes) override
     {
         use(d_device);
-        cuda::page_lock(memory, bytes);
+        return cuda::page_lock(memory, bytes);
     }
     void page_unlock(void* memory) noexcept override { cuda::page_unlock(memory); }
     void on_completion(std::function<void()> notify) override
