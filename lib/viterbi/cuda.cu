@@ -10,6 +10,7 @@
 #include "cpu_kernels.h"
 #include "cuda/runtime.h"
 #include "cuda_pbvd.cuh"
+#include "cuda_prepare.cuh"
 #include "cuda_registers.cuh"
 #include "job.h"
 #include <functional>
@@ -38,6 +39,15 @@ struct device_buffers {
     std::byte* output;
 };
 
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes)
+{
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               int(bytes)),
+          "shared memory of a kernel");
+}
+
 // Called before the first kernel of a batch and after each.
 using marker = std::function<void()>;
 
@@ -61,16 +71,8 @@ protected:
     {
         const dim3 tiles(g.pairs / 32,
                          (g.plan.window + prepare_stages - 1) / prepare_stages);
-        prepare<<<tiles, prepare_threads, 0, stream>>>(g, memory.input, memory.soft);
-    }
-
-    template <class Kernel>
-    static void allow_shared(Kernel kernel, std::size_t bytes)
-    {
-        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   int(bytes)),
-              "shared memory of a kernel");
+        prepare<<<tiles, prepare_threads, prepare_shared_bytes(g.map), stream>>>(
+            g, memory.input, memory.soft);
     }
 
     static output_order as_sent(const conv_code& code)
@@ -318,8 +320,11 @@ private:
         forward_registers<Code, Wide, Input, Frames>
             <<<wide_grid, register_threads, 0, stream>>>(g, input, memory.survivors);
         mark();
-        traceback_registers<Code, Wide><<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
-            g, memory.survivors, memory.output);
+        traceback_registers<Code, Wide>
+            <<<(g.job.blocks + traceback_threads - 1) / traceback_threads,
+               traceback_threads,
+               0,
+               stream>>>(g, memory.survivors, memory.output);
         mark();
     }
 
@@ -381,6 +386,7 @@ public:
           d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
+        allow_shared(prepare, prepare_shared_bytes(setup.map));
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;

@@ -25,6 +25,7 @@
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTERS_CUH
 
 #include "cuda_common.cuh"
+#include <cuda_pipeline_primitives.h>
 #include <type_traits>
 
 namespace gr {
@@ -485,13 +486,21 @@ __device__ inline void register_forward(const batch_geometry& g,
     }
 }
 
-//! Follows survivors from state 0 at the window's end, for one block.
-template <class Trellis, class Load>
+/*
+ * Follows survivors from state 0 at the window's end, for one block; a lane without a
+ * block (\p block is past the last) writes nothing. next(more): goes one strip back,
+ * false at the end; more: whether this block still has bits to write. load(word, lane):
+ * from that strip.
+ */
+template <class Trellis, class Next, class Load>
 __device__ inline void register_traceback(const batch_geometry& g,
                                           std::uint32_t block,
                                           std::byte* output,
+                                          Next&& next,
                                           Load&& load)
 {
+    const bool exists = block < g.job.blocks;
+    block = exists ? block : g.job.blocks - 1;
     std::uint32_t frame;
     const auto w = g.window(block, frame);
     const std::uint32_t index =
@@ -499,24 +508,24 @@ __device__ inline void register_traceback(const batch_geometry& g,
     auto* const out = reinterpret_cast<std::uint32_t*>(
         output + std::size_t(frame) * g.frame_output_bytes +
         std::size_t(index) * (g.plan.decode_length / 8));
-    bit_writer writer(out, w.count);
+    bit_writer writer(out, exists ? w.count : 0);
 
-    const int turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
     int first = int(g.plan.window) - int(w.lead) - 4; // of a strip, from the first bit
     unsigned state = 0;
-    for (int turn = turns - 1; turn >= 0; --turn) {
+    for (bool more = true; more;) {
 #pragma unroll
         for (int i = int(Trellis::strips) - 1; i >= 0; --i) {
-            if (first + 4 > 0) {
-                const unsigned at = Trellis::rotated(state, 4 * (i + 1));
-                const unsigned word = load(turn * Trellis::strips + i,
-                                           at % Trellis::registers / 4,
-                                           at / Trellis::registers);
-                const unsigned taken = word >> (at % 4 * 4) & 15u;
-                const unsigned longer = state << 4 | taken;
-                writer.put(first, longer >> Trellis::memory);
-                state = longer & ((1u << Trellis::memory) - 1);
+            more = next(first + 4 > 0);
+            if (!more) {
+                break;
             }
+            const unsigned at = Trellis::rotated(state, 4 * (i + 1));
+            const unsigned word =
+                load(at % Trellis::registers / 4, at / Trellis::registers);
+            const unsigned taken = word >> (at % 4 * 4) & 15u;
+            const unsigned longer = state << 4 | taken;
+            writer.put(first, longer >> Trellis::memory);
+            state = longer & ((1u << Trellis::memory) - 1);
             first -= 4;
         }
     }
@@ -530,17 +539,25 @@ constexpr unsigned register_threads = 128;
 template <class Code, unsigned LB>
 using wide_trellis = register_trellis<Code, LB, LB == 0>;
 
-//! Survivors of a thread in device memory.
+//! Survivors of a thread in device memory: [warp][strip][word][thread of the warp].
 struct global_survivors {
     std::uint32_t* base; // of the thread
-    std::size_t row;     // threads
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {
-        return base[(std::size_t(strip) * words + i) * row];
+        return base[strip * words * 32 + i * 32];
+    }
+
+    //! Where those of \p thread begin.
+    template <class Trellis>
+    __device__ static std::size_t offset(const batch_geometry& g, std::uint32_t thread)
+    {
+        const std::size_t turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
+        return thread / 32 * (turns * Trellis::strips * Trellis::words * 32) +
+               thread % 32;
     }
 };
 
-//! Forward, many blocks: survivors to device memory, [strip][word][pair][lane].
+//! Forward, many blocks: survivors to device memory.
 template <class Code, unsigned LB, class Input, bool Frames>
 __global__ void __launch_bounds__(register_threads, 4)
     forward_registers(const __grid_constant__ batch_geometry g,
@@ -556,28 +573,126 @@ __global__ void __launch_bounds__(register_threads, 4)
     trellis_type trellis(thread % trellis_type::lanes,
                          Input::may_be_inverted ? g.order.inverted : 0);
     const Input values(g, input, pair);
-    const global_survivors to{ survivors + thread, std::size_t(g.pairs) << LB };
+    const global_survivors to{ survivors +
+                               global_survivors::offset<trellis_type>(g, thread) };
     register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
 }
 
+/*
+ * The survivors of a warp's 32 blocks on their way from device memory, last strip first:
+ * copies run ahead of the traceback, which alone would wait for memory at each strip.
+ */
+template <class Trellis>
+class survivor_ring
+{
+public:
+    static constexpr unsigned threads = 16 * Trellis::lanes; // of forward, for 16 pairs
+    static constexpr unsigned strip_words = Trellis::words * threads;
+    static constexpr unsigned depth = 6; // strips
+
+    //! \p ring: depth × strip_words of shared memory, of this warp.
+    __device__ survivor_ring(const batch_geometry& g,
+                             const std::uint32_t* survivors,
+                             std::uint32_t first_pair,
+                             unsigned strips,
+                             std::uint32_t* ring)
+        : d_ring(ring), d_left(strips)
+    {
+        const unsigned lane = threadIdx.x % 32;
+        const unsigned word = lane / (threads / 4), thread = lane % (threads / 4) * 4;
+        d_from =
+            survivors +
+            global_survivors::offset<Trellis>(g, first_pair * Trellis::lanes + thread) +
+            (std::size_t(strips) * Trellis::words + word) * 32;
+        d_to = word * threads + thread;
+        for (unsigned i = 1; i < depth; ++i) {
+            copy_next();
+        }
+    }
+
+    //! Makes the next strip the current one, if any lane wants \p more of them; the
+    //! whole warp calls it.
+    __device__ bool advance(bool more)
+    {
+        if (!__any_sync(0xffffffffu, more)) {
+            __pipeline_wait_prior(0);
+            return false;
+        }
+        __pipeline_wait_prior(depth - 2);
+        __syncwarp();
+        d_current = d_current == depth - 1 ? 0 : d_current + 1;
+        copy_next(); // over the strip before, which every lane has left
+        return true;
+    }
+
+    //! Decisions in a word of the current strip: \p pair of 16, \p k its block.
+    __device__ std::uint16_t
+    half(unsigned pair, unsigned k, unsigned word, unsigned lane) const
+    {
+        const auto* const halves =
+            reinterpret_cast<const std::uint16_t*>(d_ring + d_current * strip_words);
+        return halves[(word * threads + pair * Trellis::lanes + lane) * 2 + k];
+    }
+
+private:
+    __device__ void copy_next()
+    {
+        constexpr unsigned piece_words = 4;                         // 16 bytes
+        constexpr unsigned pieces = strip_words / piece_words / 32; // a lane
+        constexpr unsigned word_step = 32 * piece_words / threads;
+        if (d_left > 0) {
+            --d_left;
+            d_from -= Trellis::words * 32;
+            auto* const to = d_ring + d_next * strip_words + d_to;
+#pragma unroll
+            for (unsigned i = 0; i < pieces; ++i) {
+                __pipeline_memcpy_async(to + i * word_step * threads,
+                                        d_from + i * word_step * 32,
+                                        piece_words * sizeof(std::uint32_t));
+            }
+        }
+        __pipeline_commit();
+        d_next = d_next == depth - 1 ? 0 : d_next + 1;
+    }
+
+    const std::uint32_t* d_from;
+    std::uint32_t* const d_ring;
+    unsigned d_to;
+    unsigned d_left;
+    unsigned d_next = 0;
+    unsigned d_current = depth - 1;
+};
+
+constexpr unsigned traceback_threads = 64;
+
 template <class Code, unsigned LB>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(traceback_threads)
     traceback_registers(const __grid_constant__ batch_geometry g,
                         const std::uint32_t* __restrict__ survivors,
                         std::byte* __restrict__ output)
 {
     using trellis_type = wide_trellis<Code, LB>;
-    const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
-    if (block >= g.job.blocks) {
-        return;
+    using ring_type = survivor_ring<trellis_type>;
+    __shared__ __align__(16) std::uint32_t
+        rings[traceback_threads / 32][ring_type::depth * ring_type::strip_words];
+    const std::uint32_t block = blockIdx.x * traceback_threads + threadIdx.x;
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned turns = (g.plan.window + trellis_type::turn - 1) / trellis_type::turn;
+    if (block - lane >= g.job.blocks) {
+        return; // whole warps
     }
-    const auto* const halves = reinterpret_cast<const std::uint16_t*>(survivors) +
-                               (block / 2 * 2 << LB) + block % 2;
-    const std::size_t row = std::size_t(g.pairs) * 2 << LB;
+    ring_type ring(g,
+                   survivors,
+                   (block - lane) / 2,
+                   turns * trellis_type::strips,
+                   rings[threadIdx.x / 32]);
     register_traceback<trellis_type>(
-        g, block, output, [&](unsigned strip, unsigned word, unsigned lane) {
-            return halves[(std::size_t(strip) * trellis_type::words + word) * row +
-                          2 * lane];
+        g,
+        block,
+        output,
+        [&](bool more) { return ring.advance(more); },
+        [&](unsigned word, unsigned from) {
+            return ring.half(lane / 2, lane % 2, word, from);
         });
 }
 
@@ -627,8 +742,17 @@ __global__ void __launch_bounds__(register_threads)
     }
     const auto* const halves =
         reinterpret_cast<const std::uint16_t*>(kept + threadIdx.x / lanes * lanes) + lane;
+    constexpr unsigned turn = trellis_type::turn;
+    unsigned strip = (g.plan.window + turn - 1) / turn * trellis_type::strips;
     register_traceback<trellis_type>(
-        g, block, output, [&](unsigned strip, unsigned word, unsigned from) {
+        g,
+        block,
+        output,
+        [&](bool more) {
+            --strip;
+            return more;
+        },
+        [&](unsigned word, unsigned from) {
             return halves[((strip * trellis_type::words + word) * threads + from) * 2];
         });
 }
