@@ -71,8 +71,10 @@ protected:
     {
         const dim3 tiles(g.pairs / 32,
                          (g.plan.window + prepare_stages - 1) / prepare_stages);
-        prepare<<<tiles, prepare_threads, prepare_shared_bytes(g.map), stream>>>(
-            g, memory.input, memory.soft);
+        choose_prepare(g.map.outputs)<<<tiles,
+                                        prepare_threads,
+                                        prepare_shared_bytes(g.map),
+                                        stream>>>(g, memory.input, memory.soft);
     }
 
     static output_order as_sent(const conv_code& code)
@@ -321,10 +323,7 @@ private:
             <<<wide_grid, register_threads, 0, stream>>>(g, input, memory.survivors);
         mark();
         traceback_registers<Code, Wide>
-            <<<(g.job.blocks + traceback_threads - 1) / traceback_threads,
-               traceback_threads,
-               0,
-               stream>>>(g, memory.survivors, memory.output);
+            <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
         mark();
     }
 
@@ -386,7 +385,7 @@ public:
           d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
-        allow_shared(prepare, prepare_shared_bytes(setup.map));
+        allow_shared(choose_prepare(setup.map.outputs), prepare_shared_bytes(setup.map));
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;

@@ -486,51 +486,53 @@ __device__ inline void register_forward(const batch_geometry& g,
     }
 }
 
-/*
- * Follows survivors from state 0 at the window's end, for one block; a lane without a
- * block (\p block is past the last) writes nothing. next(more): goes one strip back,
- * false at the end; more: whether this block still has bits to write. load(word, lane):
- * from that strip.
- */
-template <class Trellis, class Next, class Load>
-__device__ inline void register_traceback(const batch_geometry& g,
-                                          std::uint32_t block,
-                                          std::byte* output,
-                                          Next&& next,
-                                          Load&& load)
+//! The path of one block that is traced back from state 0 at its window's end.
+template <class Trellis>
+class traced_path
 {
-    const bool exists = block < g.job.blocks;
-    block = exists ? block : g.job.blocks - 1;
-    std::uint32_t frame;
-    const auto w = g.window(block, frame);
-    const std::uint32_t index =
-        g.plan.streaming() ? block : block - frame * g.plan.blocks_per_frame;
-    auto* const out = reinterpret_cast<std::uint32_t*>(
-        output + std::size_t(frame) * g.frame_output_bytes +
-        std::size_t(index) * (g.plan.decode_length / 8));
-    bit_writer writer(out, exists ? w.count : 0);
-
-    int first = int(g.plan.window) - int(w.lead) - 4; // of a strip, from the first bit
-    unsigned state = 0;
-    for (bool more = true; more;) {
-#pragma unroll
-        for (int i = int(Trellis::strips) - 1; i >= 0; --i) {
-            more = next(first + 4 > 0);
-            if (!more) {
-                break;
-            }
-            const unsigned at = Trellis::rotated(state, 4 * (i + 1));
-            const unsigned word =
-                load(at % Trellis::registers / 4, at / Trellis::registers);
-            const unsigned taken = word >> (at % 4 * 4) & 15u;
-            const unsigned longer = state << 4 | taken;
-            writer.put(first, longer >> Trellis::memory);
-            state = longer & ((1u << Trellis::memory) - 1);
-            first -= 4;
+public:
+    //! \p block may be past the last: such a path writes nothing.
+    __device__
+    traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
+        : d_writer(nullptr, 0)
+    {
+        if (block >= g.job.blocks) {
+            return;
         }
+        std::uint32_t frame;
+        const auto w = g.window(block, frame);
+        const std::uint32_t index =
+            g.plan.streaming() ? block : block - frame * g.plan.blocks_per_frame;
+        auto* const out = reinterpret_cast<std::uint32_t*>(
+            output + std::size_t(frame) * g.frame_output_bytes +
+            std::size_t(index) * (g.plan.decode_length / 8));
+        d_writer = bit_writer(out, w.count);
+        d_first = int(g.plan.window) - int(w.lead) - 4;
     }
-    writer.finish();
-}
+
+    //! Whether bits are left to write.
+    __device__ bool more() const { return d_first + 4 > 0; }
+
+    //! One strip back, strip \p i of its turn; \p load(word, lane): its survivors.
+    template <class Load>
+    __device__ void step(unsigned i, Load&& load)
+    {
+        const unsigned at = Trellis::rotated(d_state, 4 * (i + 1));
+        const unsigned word = load(at % Trellis::registers / 4, at / Trellis::registers);
+        const unsigned taken = word >> (at % 4 * 4) & 15u;
+        const unsigned longer = d_state << 4 | taken;
+        d_writer.put(d_first, longer >> Trellis::memory);
+        d_state = longer & ((1u << Trellis::memory) - 1);
+        d_first -= 4;
+    }
+
+    __device__ void finish() { d_writer.finish(); }
+
+private:
+    bit_writer d_writer;
+    int d_first = -4; // of the next strip, from the first bit
+    unsigned d_state = 0;
+};
 
 constexpr unsigned register_threads = 128;
 
@@ -579,15 +581,15 @@ __global__ void __launch_bounds__(register_threads, 4)
 }
 
 /*
- * The survivors of a warp's 32 blocks on their way from device memory, last strip first:
+ * The survivors of a warp's 32 pairs on their way from device memory, last strip first:
  * copies run ahead of the traceback, which alone would wait for memory at each strip.
  */
 template <class Trellis>
 class survivor_ring
 {
 public:
-    static constexpr unsigned threads = 16 * Trellis::lanes; // of forward, for 16 pairs
-    static constexpr unsigned strip_words = Trellis::words * threads;
+    static constexpr unsigned warps = Trellis::lanes; // of forward, for 32 pairs
+    static constexpr unsigned strip_words = Trellis::words * 32 * warps;
     static constexpr unsigned depth = 6; // strips
 
     //! \p ring: depth × strip_words of shared memory, of this warp.
@@ -596,15 +598,13 @@ public:
                              std::uint32_t first_pair,
                              unsigned strips,
                              std::uint32_t* ring)
-        : d_ring(ring), d_left(strips)
+        : d_from(survivors +
+                 global_survivors::offset<Trellis>(g, first_pair * Trellis::lanes) +
+                 std::size_t(strips) * warp_words + threadIdx.x % 32 * piece),
+          d_warp_stride(std::size_t(strips) * warp_words),
+          d_ring(ring),
+          d_left(strips)
     {
-        const unsigned lane = threadIdx.x % 32;
-        const unsigned word = lane / (threads / 4), thread = lane % (threads / 4) * 4;
-        d_from =
-            survivors +
-            global_survivors::offset<Trellis>(g, first_pair * Trellis::lanes + thread) +
-            (std::size_t(strips) * Trellis::words + word) * 32;
-        d_to = word * threads + thread;
         for (unsigned i = 1; i < depth; ++i) {
             copy_next();
         }
@@ -625,30 +625,32 @@ public:
         return true;
     }
 
-    //! Decisions in a word of the current strip: \p pair of 16, \p k its block.
-    __device__ std::uint16_t
-    half(unsigned pair, unsigned k, unsigned word, unsigned lane) const
+    //! A word of the current strip: of \p pair, one of 32, and its lane \p lane.
+    __device__ std::uint32_t at(unsigned pair, unsigned word, unsigned lane) const
     {
-        const auto* const halves =
-            reinterpret_cast<const std::uint16_t*>(d_ring + d_current * strip_words);
-        return halves[(word * threads + pair * Trellis::lanes + lane) * 2 + k];
+        const unsigned thread = pair * Trellis::lanes + lane;
+        return d_ring[d_current * strip_words + thread / 32 * warp_words + word * 32 +
+                      thread % 32];
     }
 
 private:
+    static constexpr unsigned piece = 4; // words that a lane copies at a time
+    static constexpr unsigned warp_words = Trellis::words * 32;
+
     __device__ void copy_next()
     {
-        constexpr unsigned piece_words = 4;                         // 16 bytes
-        constexpr unsigned pieces = strip_words / piece_words / 32; // a lane
-        constexpr unsigned word_step = 32 * piece_words / threads;
         if (d_left > 0) {
             --d_left;
-            d_from -= Trellis::words * 32;
-            auto* const to = d_ring + d_next * strip_words + d_to;
+            d_from -= warp_words;
+            auto* const to = d_ring + d_next * strip_words + threadIdx.x % 32 * piece;
 #pragma unroll
-            for (unsigned i = 0; i < pieces; ++i) {
-                __pipeline_memcpy_async(to + i * word_step * threads,
-                                        d_from + i * word_step * 32,
-                                        piece_words * sizeof(std::uint32_t));
+            for (unsigned w = 0; w < warps; ++w) {
+#pragma unroll
+                for (unsigned i = 0; i < warp_words; i += 32 * piece) {
+                    __pipeline_memcpy_async(to + w * warp_words + i,
+                                            d_from + w * d_warp_stride + i,
+                                            piece * sizeof(std::uint32_t));
+                }
             }
         }
         __pipeline_commit();
@@ -656,44 +658,46 @@ private:
     }
 
     const std::uint32_t* d_from;
+    const std::size_t d_warp_stride;
     std::uint32_t* const d_ring;
-    unsigned d_to;
     unsigned d_left;
     unsigned d_next = 0;
     unsigned d_current = depth - 1;
 };
 
-constexpr unsigned traceback_threads = 64;
-
+//! Traceback, many blocks: a pair a lane.
 template <class Code, unsigned LB>
-__global__ void __launch_bounds__(traceback_threads)
+__global__ void __launch_bounds__(32)
     traceback_registers(const __grid_constant__ batch_geometry g,
                         const std::uint32_t* __restrict__ survivors,
                         std::byte* __restrict__ output)
 {
     using trellis_type = wide_trellis<Code, LB>;
     using ring_type = survivor_ring<trellis_type>;
-    __shared__ __align__(16) std::uint32_t
-        rings[traceback_threads / 32][ring_type::depth * ring_type::strip_words];
-    const std::uint32_t block = blockIdx.x * traceback_threads + threadIdx.x;
-    const unsigned lane = threadIdx.x % 32;
+    __shared__ __align__(16)
+        std::uint32_t kept[ring_type::depth * ring_type::strip_words];
     const unsigned turns = (g.plan.window + trellis_type::turn - 1) / trellis_type::turn;
-    if (block - lane >= g.job.blocks) {
-        return; // whole warps
+    ring_type ring(g, survivors, blockIdx.x * 32, turns * trellis_type::strips, kept);
+    const unsigned lane = threadIdx.x;
+    const std::uint32_t block = blockIdx.x * 64 + lane * 2;
+    traced_path<trellis_type> first(g, block, output), second(g, block + 1, output);
+    for (bool more = true; more;) {
+#pragma unroll
+        for (int i = int(trellis_type::strips) - 1; i >= 0; --i) {
+            more = ring.advance(first.more() || second.more());
+            if (!more) {
+                break;
+            }
+            first.step(i, [&](unsigned word, unsigned from) {
+                return ring.at(lane, word, from);
+            });
+            second.step(i, [&](unsigned word, unsigned from) {
+                return ring.at(lane, word, from) >> 16;
+            });
+        }
     }
-    ring_type ring(g,
-                   survivors,
-                   (block - lane) / 2,
-                   turns * trellis_type::strips,
-                   rings[threadIdx.x / 32]);
-    register_traceback<trellis_type>(
-        g,
-        block,
-        output,
-        [&](bool more) { return ring.advance(more); },
-        [&](unsigned word, unsigned from) {
-            return ring.half(lane / 2, lane % 2, word, from);
-        });
+    first.finish();
+    second.finish();
 }
 
 //! Survivors of a thread block in shared memory: [strip][word][thread].
@@ -742,19 +746,20 @@ __global__ void __launch_bounds__(register_threads)
     }
     const auto* const halves =
         reinterpret_cast<const std::uint16_t*>(kept + threadIdx.x / lanes * lanes) + lane;
+    traced_path<trellis_type> path(g, block, output);
     constexpr unsigned turn = trellis_type::turn;
     unsigned strip = (g.plan.window + turn - 1) / turn * trellis_type::strips;
-    register_traceback<trellis_type>(
-        g,
-        block,
-        output,
-        [&](bool more) {
+    while (path.more()) {
+#pragma unroll
+        for (int i = int(trellis_type::strips) - 1; i >= 0; --i) {
             --strip;
-            return more;
-        },
-        [&](unsigned word, unsigned from) {
-            return halves[((strip * trellis_type::words + word) * threads + from) * 2];
-        });
+            path.step(i, [&](unsigned word, unsigned from) {
+                return halves[((strip * trellis_type::words + word) * threads + from) *
+                              2];
+            });
+        }
+    }
+    path.finish();
 }
 
 } // namespace cuda
