@@ -205,7 +205,8 @@ public:
             allow_shared(fused<prepared, false>(), d_shared);
             allow_shared(fused<prepared, true>(), d_shared);
             if constexpr (Code::outputs == 2) {
-                allow_shared(fused<direct_input, false>(), d_shared);
+                allow_shared(fused<direct_input<false>, false>(), d_shared);
+                allow_shared(fused<direct_input<true>, false>(), d_shared);
             }
             int resident = 0, multiprocessors = 0;
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -257,7 +258,13 @@ public:
         if constexpr (Code::outputs == 2) {
             if (reads_directly(g)) {
                 mark();
-                launch<direct_input, false>(g, memory.input, memory, stream, mark);
+                if (g.order.inverted) {
+                    launch<direct_input<true>, false>(
+                        g, memory.input, memory, stream, mark);
+                } else {
+                    launch<direct_input<false>, false>(
+                        g, memory.input, memory, stream, mark);
+                }
                 return;
             }
         }
@@ -288,7 +295,8 @@ private:
     // Rows of 8-byte words for direct_input, whichever trellis reads them.
     static bool reads_directly(const batch_geometry& g)
     {
-        if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
+        if (!g.plan.streaming() || g.packed4 || g.map.period > 1 ||
+            g.order.inverted > 1) {
             return false;
         }
         const auto aligned = [&](unsigned turn) {

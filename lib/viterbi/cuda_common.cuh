@@ -81,11 +81,11 @@ add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 }
 
 //! Bytes of a and b as PTX's prmt numbers them; a byte number with 8 added is its sign.
-template <unsigned Selector>
-__device__ inline std::uint32_t permute(std::uint32_t a, std::uint32_t b)
+__device__ inline std::uint32_t
+permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 {
     std::uint32_t d;
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "n"(Selector));
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));
     return d;
 }
 
@@ -102,7 +102,7 @@ __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 //! Both blocks' value of output r, from its word: two signed values of 16 bits.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
-    return r % 2 ? permute<0xb3a2>(word, 0) : permute<0x9180>(word, 0);
+    return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
 }
 
 /*

@@ -110,13 +110,12 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    //! \p inverted: outputs that are sent inverted, the first most significant.
-    __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
+    __device__ explicit register_trellis(unsigned lane) : d_lane(lane)
     {
         // Which outputs the lane's part of the state flips, at each stage of a turn.
         for (unsigned T = 0; T < memory; ++T) {
             const unsigned at = lane << register_bits;
-            unsigned flips = inverted ^ Code::word(rotated(at, memory - T), 0);
+            unsigned flips = Code::word(rotated(at, memory - T), 0);
             if (T >= register_bits && (at >> T & 1u)) {
                 // This lane holds the odd states and computes what bit 1 leads to.
                 flips ^= Code::word(0, 1);
@@ -138,13 +137,13 @@ public:
     }
 
     //! One stage; T counts from the beginning of a turn.
-    template <unsigned T, bool Flips>
+    template <unsigned T>
     __device__ void stage(const std::uint32_t (&value)[R])
     {
         constexpr unsigned words_count = 1u << R;
         constexpr std::uint32_t taken = 0x00010001u << (T % H);
         std::uint32_t cost[words_count];
-        costs<T % memory, Flips>(value, cost);
+        costs<T % memory>(value, cost);
         std::uint32_t first[words_count], second[words_count];
         constexpr unsigned bit = T % memory;
         if constexpr (bit < register_bits) {
@@ -211,17 +210,20 @@ public:
     template <class Survivors>
     __device__ void strip(const Survivors& to, unsigned index)
     {
+        // Multiplications and subtractions, because the pipe of logical operations is the
+        // one that the butterflies fill.
         constexpr std::uint32_t mask = 0x000f000fu;
 #pragma unroll
         for (unsigned i = 0; i < words; ++i) {
-            auto* const p = d_metric + 4 * i;
-            const auto a = select(p[0], p[1] << 4);
-            const auto b = select(p[2], p[3] << 4);
-            to.at(index, words, i) = __byte_perm(a, b, 0x6240);
+            std::uint32_t word = 0;
 #pragma unroll
-            for (unsigned k = 0; k < 4; ++k) {
-                p[k] &= ~mask;
+            for (unsigned k = 4; k-- > 0;) {
+                auto& metric = d_metric[4 * i + k];
+                const auto decisions = metric & mask;
+                metric = multiply_add(decisions, ~0u, metric);
+                word = k == 3 ? decisions : multiply_add(word, 16, decisions);
             }
+            to.at(index, words, i) = word;
         }
     }
 
@@ -252,14 +254,16 @@ public:
     }
 
 private:
-    // The low nibble of each byte of a, the high one of b.
-    __device__ static std::uint32_t select(std::uint32_t a, std::uint32_t b)
+    __device__ static std::uint32_t
+    multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c)
     {
-        return (a & 0x0f0f0f0fu) | (b & 0xf0f0f0f0u);
+        std::uint32_t d;
+        asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+        return d;
     }
 
     // Cost of each output word, without what the lane flips.
-    template <unsigned T, bool Flips>
+    template <unsigned T>
     __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
     {
         std::uint32_t v[R];
@@ -267,7 +271,7 @@ private:
 #pragma unroll
         for (unsigned r = 0; r < R; ++r) {
             v[r] = value[r];
-            if (Flips) {
+            if (lanes > 1) {
                 const bool flip = d_flips >> (R * T + R - 1 - r) & 1u;
                 v[r] = flip ? __vsub2(0, v[r]) : v[r];
             }
@@ -301,7 +305,6 @@ template <unsigned R>
 class prepared_input
 {
 public:
-    static constexpr bool may_be_inverted = false;
     static constexpr unsigned words = (R + 1) / 2;
     struct strip {
         std::uint32_t word[4][words];
@@ -348,18 +351,21 @@ private:
 };
 
 //! Straight from the input: int8 of two outputs, not punctured, rows aligned to 8 bytes.
+template <bool InvertedSecond>
 class direct_input
 {
 public:
-    static constexpr bool may_be_inverted = true;
     struct strip {
         std::uint32_t word[2][2]; // of each block
     };
 
     __device__
     direct_input(const batch_geometry& g, const void* input, std::uint32_t pair)
-        : d_swapped(g.order.source[0] == 1), d_window(g.plan.window)
+        : d_window(g.plan.window)
     {
+        // Of each block a byte and its sign; the outputs may be sent in the other order.
+        d_select[0] = g.order.source[0] == 1 ? 0xd591 : 0xc480;
+        d_select[1] = d_select[0] + 0x2222;
 #pragma unroll
         for (unsigned k = 0; k < 2; ++k) {
             const auto block = 2 * pair + k;
@@ -400,11 +406,12 @@ public:
     __device__ void values(const strip& from, std::uint32_t (&v)[2]) const
     {
         const auto a = from.word[0][t / 2], b = from.word[1][t / 2];
-        const auto x = t % 2 ? permute<0xe6a2>(a, b) : permute<0xc480>(a, b);
-        const auto y = t % 2 ? permute<0xf7b3>(a, b) : permute<0xd591>(a, b);
         const auto lowest = both(std::uint16_t(-127));
-        v[0] = __vmaxs2(d_swapped ? y : x, lowest);
-        v[1] = __vmaxs2(d_swapped ? x : y, lowest);
+        v[0] = __vmaxs2(permute(a, b, d_select[t % 2]), lowest);
+        v[1] = __vmaxs2(permute(a, b, d_select[t % 2] ^ 0x1111), lowest);
+        if (InvertedSecond) {
+            v[1] = __vsub2(0, v[1]);
+        }
     }
 
 private:
@@ -425,7 +432,7 @@ private:
     const signed char* d_row[2]; // the window's first value
     std::int64_t d_count[2];     // values from there to the end
     int d_before[2];             // values before it (negative: missing ones after it)
-    const bool d_swapped;
+    unsigned d_select[2]; // permute()'s for the first output, at even and odd stages
     const int d_window;
 };
 
@@ -442,7 +449,6 @@ __device__ inline void register_forward(const batch_geometry& g,
                                         std::uint32_t pair,
                                         const Survivors& survivors)
 {
-    constexpr bool flips = Trellis::lanes > 1 || Input::may_be_inverted;
     std::uint32_t elsewhere = 0;
     if (Frames) {
         for (unsigned k = 0; k < 2; ++k) {
@@ -476,7 +482,7 @@ __device__ inline void register_forward(const batch_geometry& g,
                 }
                 std::uint32_t v[Trellis::R];
                 input.template values<t>(values, v);
-                trellis.template stage<4 * i + t, flips>(v);
+                trellis.template stage<4 * i + t>(v);
             });
             trellis.strip(survivors, turn * Trellis::strips + i);
             trellis.bring_down(Frames && stage <= int(Trellis::memory));
@@ -572,8 +578,7 @@ __global__ void __launch_bounds__(register_threads, 4)
     if (pair >= g.pairs) {
         return; // whole warps
     }
-    trellis_type trellis(thread % trellis_type::lanes,
-                         Input::may_be_inverted ? g.order.inverted : 0);
+    trellis_type trellis(thread % trellis_type::lanes);
     const Input values(g, input, pair);
     const global_survivors to{ survivors +
                                global_survivors::offset<trellis_type>(g, thread) };
@@ -733,7 +738,7 @@ __global__ void __launch_bounds__(register_threads)
     const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     const unsigned lane = thread % lanes;
-    trellis_type trellis(lane, Input::may_be_inverted ? g.order.inverted : 0);
+    trellis_type trellis(lane);
     {
         Input values(g, input, pair < g.pairs ? pair : 0);
         const shared_survivors to{ kept + threadIdx.x, threads };
