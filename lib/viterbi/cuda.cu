@@ -10,6 +10,7 @@
 #include "cpu_kernels.h"
 #include "cuda/runtime.h"
 #include "cuda_pbvd.cuh"
+#include "cuda_prepare.cuh"
 #include "cuda_registers.cuh"
 #include "job.h"
 #include <functional>
@@ -39,6 +40,15 @@ struct device_buffers {
     std::byte* output;
 };
 
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes)
+{
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               int(bytes)),
+          "shared memory of a kernel");
+}
+
 // Called before the first kernel of a batch and after each.
 using marker = std::function<void()>;
 
@@ -62,16 +72,10 @@ protected:
     {
         const dim3 tiles(g.pairs / 32,
                          (g.plan.window + prepare_stages - 1) / prepare_stages);
-        prepare<<<tiles, prepare_threads, 0, stream>>>(g, memory.input, memory.soft);
-    }
-
-    template <class Kernel>
-    static void allow_shared(Kernel kernel, std::size_t bytes)
-    {
-        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   int(bytes)),
-              "shared memory of a kernel");
+        choose_prepare(g.map.outputs)<<<tiles,
+                                        prepare_threads,
+                                        prepare_shared_bytes(g.map),
+                                        stream>>>(g, memory.input, memory.soft);
     }
 
     static output_order as_sent(const conv_code& code)
@@ -202,7 +206,8 @@ public:
             allow_shared(fused<prepared, false>(), d_shared);
             allow_shared(fused<prepared, true>(), d_shared);
             if constexpr (Code::outputs == 2) {
-                allow_shared(fused<direct_input, false>(), d_shared);
+                allow_shared(fused<direct_input<false>, false>(), d_shared);
+                allow_shared(fused<direct_input<true>, false>(), d_shared);
             }
             int resident = 0, multiprocessors = 0;
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -254,7 +259,13 @@ public:
         if constexpr (Code::outputs == 2) {
             if (reads_directly(g)) {
                 mark();
-                launch<direct_input, false>(g, memory.input, memory, stream, mark);
+                if (g.order.inverted) {
+                    launch<direct_input<true>, false>(
+                        g, memory.input, memory, stream, mark);
+                } else {
+                    launch<direct_input<false>, false>(
+                        g, memory.input, memory, stream, mark);
+                }
                 return;
             }
         }
@@ -285,7 +296,8 @@ private:
     // Rows of 8-byte words for direct_input, whichever trellis reads them.
     static bool reads_directly(const batch_geometry& g)
     {
-        if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
+        if (!g.plan.streaming() || g.packed4 || g.map.period > 1 ||
+            g.order.inverted > 1) {
             return false;
         }
         const auto aligned = [&](unsigned turn) {
@@ -319,8 +331,8 @@ private:
         forward_registers<Code, Wide, Input, Frames>
             <<<wide_grid, register_threads, 0, stream>>>(g, input, memory.survivors);
         mark();
-        traceback_registers<Code, Wide><<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
-            g, memory.survivors, memory.output);
+        traceback_registers<Code, Wide>
+            <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
         mark();
     }
 
@@ -382,6 +394,7 @@ public:
           d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
+        allow_shared(choose_prepare(setup.map.outputs), prepare_shared_bytes(setup.map));
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;
