@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds longest_sleep{ 100 };
 
 // Of input, between the block upstream and a GPU.
 constexpr std::size_t wide_buffer_bytes = 1u << 20;
-constexpr std::size_t widest_buffer_bytes = 64u << 20;
+constexpr std::size_t widest_buffer_bytes = 64u << 20; // for each device
 
 void check_soft_scale(float scale)
 {
@@ -175,7 +175,8 @@ std::size_t gpu_viterbi_pbvd_impl::wanted_input_buffer() const
 {
     const auto in_flight = d_decoder.input_bytes();
     const auto wanted = in_flight + in_flight / d_options.slots;
-    return d_decoder.can_lend() && wanted <= widest_buffer_bytes
+    return d_decoder.can_lend() &&
+                   wanted <= widest_buffer_bytes * d_options.devices.size()
                ? std::max(wanted, wide_buffer_bytes)
                : wide_buffer_bytes;
 }
@@ -189,7 +190,7 @@ void gpu_viterbi_pbvd_impl::borrow_input()
     if (active_backend() == "cuda" && d_decoder.can_lend() &&
         ring->get_mapping_type() == buffer_mapping_type::double_mapped &&
         bytes > d_decoder.input_bytes() + 1 &&
-        d_decoder.page_lock(const_cast<char*>(ring->base()), 2 * bytes)) {
+        d_decoder.lock_lent(const_cast<char*>(ring->base()), 2 * bytes)) {
         d_borrowed = ring;
     }
 }
@@ -204,7 +205,7 @@ void gpu_viterbi_pbvd_impl::return_input()
     } catch (const device_error& error) {
         d_failure = error.what();
     }
-    d_decoder.page_unlock(const_cast<char*>(d_borrowed->base()));
+    d_decoder.unlock_lent(const_cast<char*>(d_borrowed->base()));
     d_borrowed.reset();
 }
 

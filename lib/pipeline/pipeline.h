@@ -158,12 +158,29 @@ public:
         }
     }
 
-    //! Page-locks memory to lend from, for all devices. Returns whether it could.
-    bool page_lock(void* memory, std::size_t bytes)
+    //! Page-locks memory to lend from, for all devices, in place of that of the slots'
+    //! inputs. Returns whether it could.
+    bool lock_lent(void* memory, std::size_t bytes)
     {
-        return d_decoders.front()->page_lock(memory, bytes);
+        if (!d_decoders.front()->page_lock(memory, bytes)) {
+            return false;
+        }
+        for (auto& s : d_slots) {
+            s->user->page_unlock(s->input.data());
+        }
+        return true;
     }
-    void page_unlock(void* memory) noexcept { d_decoders.front()->page_unlock(memory); }
+    void unlock_lent(void* memory) noexcept
+    {
+        d_decoders.front()->page_unlock(memory);
+        try {
+            for (auto& s : d_slots) {
+                s->user->page_lock(s->input.data(), s->input.size());
+            }
+        } catch (const device_error&) {
+            // Whoever uses that device next is told.
+        }
+    }
 
     //! Sleeps until nothing is in flight; what was is dropped.
     void drain() noexcept

@@ -24,8 +24,8 @@ namespace {
 
 using namespace cuda;
 
-// Of all slots, if batch is chosen; a block has a ring of a third more beside them.
-constexpr std::size_t page_locked_bytes = 24u << 20;
+// Of all slots, if batch is chosen; a ring in their place has room for one more.
+constexpr std::size_t page_locked_bytes = 48u << 20;
 
 std::size_t round_up(std::size_t x, std::size_t unit)
 {

@@ -166,11 +166,11 @@ public:
         d_lending = false;
     }
 
-    bool page_lock(void* memory, std::size_t bytes)
+    bool lock_lent(void* memory, std::size_t bytes)
     {
-        return d_pipeline->page_lock(memory, bytes);
+        return d_pipeline->lock_lent(memory, bytes);
     }
-    void page_unlock(void* memory) { d_pipeline->page_unlock(memory); }
+    void unlock_lent(void* memory) { d_pipeline->unlock_lent(memory); }
 
     void finish()
     {
@@ -699,12 +699,12 @@ std::size_t viterbi_decoder::lent() const { return d_impl->lent(); }
 std::size_t viterbi_decoder::take_back() { return d_impl->take_back(); }
 void viterbi_decoder::end_lending() { d_impl->end_lending(); }
 
-bool viterbi_decoder::page_lock(void* memory, std::size_t bytes)
+bool viterbi_decoder::lock_lent(void* memory, std::size_t bytes)
 {
-    return d_impl->page_lock(memory, bytes);
+    return d_impl->lock_lent(memory, bytes);
 }
 
-void viterbi_decoder::page_unlock(void* memory) { d_impl->page_unlock(memory); }
+void viterbi_decoder::unlock_lent(void* memory) { d_impl->unlock_lent(memory); }
 
 void viterbi_decoder::finish() { d_impl->finish(); }
 

@@ -252,10 +252,11 @@ public:
     //! Decodes what is in flight and copies what else is lent: nothing is any more, and
     //! push() goes on.
     void end_lending();
-    //! Locks pages of memory to lend from, so that a GPU reads it by itself. Returns
-    //! whether it could.
-    bool page_lock(void* memory, std::size_t bytes);
-    void page_unlock(void* memory);
+    //! Locks the pages of memory to lend from, so that a GPU reads it by itself, in place
+    //! of those that input is copied to. Returns whether it could.
+    bool lock_lent(void* memory, std::size_t bytes);
+    //! To be called after end_lending(), and before the memory is gone.
+    void unlock_lent(void* memory);
 
     //! Nothing more will be pushed or lent: decodes what is there to its end.
     void finish();
