@@ -195,6 +195,9 @@ public:
         check(cudaDeviceGetAttribute(
                   &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
               "device attribute");
+        check(
+            cudaDeviceGetAttribute(&d_processors, cudaDevAttrMultiProcessorCount, device),
+            "device attribute");
         for (d_threads = register_threads; d_threads >= 32; d_threads /= 2) {
             d_shared = fused_shared_bytes<Code, Narrow>(setup.plan, d_threads);
             if (d_shared <= std::size_t(most)) {
@@ -209,14 +212,11 @@ public:
                 allow_shared(fused<direct_input<false>, false>(), d_shared);
                 allow_shared(fused<direct_input<true>, false>(), d_shared);
             }
-            int resident = 0, multiprocessors = 0;
+            int resident = 0;
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                       &resident, fused<prepared, false>(), d_threads, d_shared),
                   "occupancy");
-            check(cudaDeviceGetAttribute(
-                      &multiprocessors, cudaDevAttrMultiProcessorCount, device),
-                  "device attribute");
-            d_round = std::size_t(resident) * multiprocessors;
+            d_round = std::size_t(resident) * d_processors;
         }
     }
 
@@ -285,7 +285,7 @@ private:
 
     // Up to so many rounds of thread blocks the narrow kernel is the faster one,
     // measured.
-    static constexpr std::size_t narrow_rounds = 3;
+    static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
     static auto fused()
@@ -326,10 +326,16 @@ private:
             mark();
             return;
         }
-        const auto wide_grid =
-            ((g.pairs << Wide) + register_threads - 1) / register_threads;
+        // Large thread blocks, whose warps share what is fetched, if all processors get
+        // one.
+        const auto all = std::size_t(g.pairs) << Wide;
+        unsigned threads = wide_threads;
+        while (threads > register_threads && all < std::size_t(threads) * d_processors) {
+            threads /= 2;
+        }
         forward_registers<Code, Wide, Input, Frames>
-            <<<wide_grid, register_threads, 0, stream>>>(g, input, memory.survivors);
+            <<<(all + threads - 1) / threads, threads, 0, stream>>>(
+                g, input, memory.survivors);
         mark();
         traceback_registers<Code, Wide>
             <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
@@ -338,6 +344,7 @@ private:
 
     const output_order d_order;
     const use d_use;
+    int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
     std::size_t d_round = 0; // thread blocks of the narrow kernel at a time

@@ -129,7 +129,8 @@ __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 
 /*
  * Collects decoded bits that come strip by strip from the last to the first, and writes
- * them as words, first bit most significant in its byte.
+ * them, first bit most significant in its byte, a sector of memory at a time: memory with
+ * error correction must read what is written in part.
  */
 class bit_writer
 {
@@ -159,6 +160,8 @@ public:
     }
 
 private:
+    static constexpr unsigned sector = 8; // words
+
     __device__ void flush(int word)
     {
         if (word < 0 || std::uint32_t(word) * 32 >= d_count) {
@@ -169,13 +172,38 @@ private:
         if (left < 32) {
             bits &= (1u << left) - 1;
         }
-        d_out[word] = __byte_perm(__brev(bits), 0, 0x0123);
+#pragma unroll
+        for (unsigned i = sector - 1; i > 0; --i) {
+            d_sector[i] = d_sector[i - 1];
+        }
+        d_sector[0] = __byte_perm(__brev(bits), 0, 0x0123);
+        if (word % sector == 0) {
+            write(d_out + word, (left + 31) / 32);
+        }
+    }
+
+    // The collected words, or as many of them as are left.
+    __device__ void write(std::uint32_t* to, std::uint32_t left) const
+    {
+        if (left >= sector && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
+            auto* const four = reinterpret_cast<uint4*>(to);
+            four[0] = { d_sector[0], d_sector[1], d_sector[2], d_sector[3] };
+            four[1] = { d_sector[4], d_sector[5], d_sector[6], d_sector[7] };
+            return;
+        }
+#pragma unroll
+        for (unsigned i = 0; i < sector; ++i) {
+            if (i < left) {
+                to[i] = d_sector[i];
+            }
+        }
     }
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
     std::uint64_t d_bits = 0; // of d_word, and above it of the word after
     int d_word;
+    std::uint32_t d_sector[sector] = {}; // of the word flushed last and those after it
 };
 
 } // namespace cuda

@@ -211,18 +211,29 @@ public:
     template <class Survivors>
     __device__ void strip(const Survivors& to, unsigned index)
     {
-        // Multiplications and subtractions, because the pipe of logical operations is the
-        // one that the butterflies fill.
         constexpr std::uint32_t mask = 0x000f000fu;
 #pragma unroll
         for (unsigned i = 0; i < words; ++i) {
-            std::uint32_t word = 0;
+            auto* const p = d_metric + 4 * i;
+            std::uint32_t word;
+            if constexpr (R > 2) {
+                // Multiplications, because costs already fill the pipe of logical
+                // operations.
+                word = 0;
 #pragma unroll
-            for (unsigned k = 4; k-- > 0;) {
-                auto& metric = d_metric[4 * i + k];
-                const auto decisions = metric & mask;
-                metric = multiply_add(decisions, ~0u, metric);
-                word = k == 3 ? decisions : multiply_add(word, 16, decisions);
+                for (unsigned k = 4; k-- > 0;) {
+                    const auto decisions = p[k] & mask;
+                    p[k] = multiply_add(decisions, ~0u, p[k]);
+                    word = multiply_add(word, 16, decisions);
+                }
+            } else {
+                const auto a = select(p[0], p[1] << 4);
+                const auto b = select(p[2], p[3] << 4);
+                word = __byte_perm(a, b, 0x6240);
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k) {
+                    p[k] &= ~mask;
+                }
             }
             to.at(index, words, i) = word;
         }
@@ -255,6 +266,12 @@ public:
     }
 
 private:
+    // The low nibble of each byte of a, the high one of b.
+    __device__ static std::uint32_t select(std::uint32_t a, std::uint32_t b)
+    {
+        return (a & 0x0f0f0f0fu) | (b & 0xf0f0f0f0u);
+    }
+
     __device__ static std::uint32_t
     multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c)
     {
@@ -541,7 +558,8 @@ private:
     unsigned d_state = 0;
 };
 
-constexpr unsigned register_threads = 128;
+constexpr unsigned register_threads = 128; // of the kernel for few blocks, at most
+constexpr unsigned wide_threads = 512;     // of the one for many, at most: all that fit
 
 //! As many blocks need it: 64 states a thread, unrolled over four stages alone, because
 //! moving them back is cheaper than missing the instruction cache.
@@ -568,13 +586,13 @@ struct global_survivors {
 
 //! Forward, many blocks: survivors to device memory.
 template <class Code, unsigned LB, class Input, bool Frames>
-__global__ void __launch_bounds__(register_threads, 4)
+__global__ void __launch_bounds__(wide_threads)
     forward_registers(const __grid_constant__ batch_geometry g,
                       const void* __restrict__ input,
                       std::uint32_t* __restrict__ survivors)
 {
     using trellis_type = wide_trellis<Code, LB>;
-    const std::uint32_t thread = blockIdx.x * register_threads + threadIdx.x;
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     if (pair >= g.pairs) {
         return; // whole warps
