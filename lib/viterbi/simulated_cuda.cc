@@ -112,12 +112,13 @@ std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& se
         setup, blocks ? blocks : chosen_batch * unit, device);
 }
 
-cuda_viterbi_times measure_cuda_viterbi(const viterbi_setup&,
-                                        const viterbi_job&,
-                                        const viterbi_batch_decoder::buffers&,
-                                        int,
-                                        const std::string&,
-                                        unsigned)
+std::vector<cuda_viterbi_times>
+measure_cuda_viterbi(const viterbi_setup&,
+                     const viterbi_job&,
+                     const viterbi_batch_decoder::buffers&,
+                     const std::vector<int>&,
+                     const std::string&,
+                     unsigned)
 {
     throw std::runtime_error("simulated devices are not measured");
 }
