@@ -144,9 +144,9 @@ def measure(options):
         result["least_over_most_of_blocks"] = {
             name: statistics.median(min(rates) / max(rates) for rates in r)
             for name, r in blocks_of.items()}
-    else:
+    elif options.starved_seconds > 0:
         result["starved_items_per_s"] = STARVED_ITEMS_PER_S
-        result["starved_cpu_of_a_core"] = starved_cpu(options, 5)
+        result["starved_cpu_of_a_core"] = starved_cpu(options, options.starved_seconds)
     return result
 
 
@@ -160,6 +160,8 @@ def main():
     parser.add_argument("--batch", type=int, default=0, help="parallel blocks; 0: chosen")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--starved-seconds", type=float, default=5.0,
+                        help="how long a slow stream is watched; 0: not at all")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="the program, for the decoder's own limit")
     parser.add_argument("--json", help="file for the result, else standard output")
