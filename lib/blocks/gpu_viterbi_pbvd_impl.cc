@@ -170,11 +170,11 @@ bool gpu_viterbi_pbvd_impl::check_topology(int, int)
     return true;
 }
 
-// Every slot's input, to be decoded from there, and as much as another's to be filled.
+// The input of every slot, to be decoded from there, and a little to be filled meanwhile.
 std::size_t gpu_viterbi_pbvd_impl::wanted_input_buffer() const
 {
     const auto in_flight = d_decoder.input_bytes();
-    const auto wanted = in_flight + in_flight / d_options.slots;
+    const auto wanted = in_flight + in_flight / 16;
     return d_decoder.can_lend() &&
                    wanted <= widest_buffer_bytes * d_options.devices.size()
                ? std::max(wanted, wide_buffer_bytes)

@@ -24,8 +24,7 @@ namespace {
 
 using namespace cuda;
 
-// Of all slots, if batch is chosen; a ring in their place has room for one more.
-constexpr std::size_t page_locked_bytes = 48u << 20;
+constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
 
 std::size_t round_up(std::size_t x, std::size_t unit)
 {
