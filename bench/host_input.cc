@@ -11,8 +11,8 @@
  *
  * Usage: host_input [SECONDS] */
 
-#include "json.h"
 #include "cuda/runtime.h"
+#include "json.h"
 #include "pipeline/host_memory.h"
 #include <immintrin.h>
 #include <sys/mman.h>
@@ -374,8 +374,8 @@ int main(int argc, char** argv)
             }
         }
     }
-    std::cout
-        << json::object({ { "benchmark", "host_input" }, { "rates", results } }).to_string()
-        << "\n";
+    std::cout << json::object({ { "benchmark", "host_input" }, { "rates", results } })
+                     .to_string()
+              << "\n";
     return 0;
 }

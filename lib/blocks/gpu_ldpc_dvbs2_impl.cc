@@ -7,8 +7,6 @@
 
 #include "gpu_ldpc_dvbs2_impl.h"
 #include "parameters.h"
-#include <gnuradio/block_detail.h>
-#include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -19,9 +17,6 @@ namespace gr {
 namespace gpufec {
 
 namespace {
-
-// How long work() may sleep: tb.stop() waits for it.
-constexpr std::chrono::milliseconds longest_sleep{ 100 };
 
 std::size_t item_size(llr_format format)
 {
@@ -143,7 +138,6 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_index(index_of(names)),
       d_packed(packed_output),
       d_acm(acm),
-      d_wake_port(pmt::mp("wake")),
       d_iterations_key(pmt::mp("ldpc_iterations")),
       d_valid_key(pmt::mp("ldpc_valid")),
       d_weight_key(pmt::mp("ldpc_syndrome_weight")),
@@ -152,37 +146,15 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_llr_port(pmt::mp("llr_pdu")),
       d_source(pmt::mp(alias())),
       d_item_size(item_size(options.format)),
-      d_decoder(options, make_hooks())
+      d_wake_port(*this),
+      d_decoder(options, make_hooks<ldpc_decoder>(d_wake_port, d_logger))
 {
     d_active_backend = d_decoder.active_backend();
-    message_port_register_in(d_wake_port);
     message_port_register_out(d_llr_port);
-    // The message itself says nothing: its arrival makes the scheduler look again.
-    set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
     set_tag_propagation_policy(TPP_CUSTOM);
     const std::uint64_t output = output_items(0), input = d_decoder.code(0).n();
     const auto common = std::gcd(output, input);
     set_relative_rate(output / common, input / common);
-}
-
-ldpc_decoder::hooks gpu_ldpc_dvbs2_impl::make_hooks()
-{
-    ldpc_decoder::hooks hooks;
-    hooks.wake = [this] { wake(); };
-    hooks.log = [this](ldpc_decoder::level level, const std::string& text) {
-        switch (level) {
-        case ldpc_decoder::level::info:
-            d_logger->info("{}", text);
-            break;
-        case ldpc_decoder::level::warning:
-            d_logger->warn("{}", text);
-            break;
-        case ldpc_decoder::level::error:
-            d_logger->error("{}", text);
-            break;
-        }
-    };
-    return hooks;
 }
 
 bool gpu_ldpc_dvbs2_impl::start()
@@ -211,13 +183,6 @@ void gpu_ldpc_dvbs2_impl::restart()
     d_failure.clear();
 }
 
-void gpu_ldpc_dvbs2_impl::wake()
-{
-    if (!d_waking.exchange(true)) {
-        _post(d_wake_port, pmt::PMT_NIL);
-    }
-}
-
 void gpu_ldpc_dvbs2_impl::apply_settings()
 {
     std::lock_guard<std::mutex> guard(d_settings_mutex);
@@ -235,25 +200,11 @@ void gpu_ldpc_dvbs2_impl::apply_settings()
     }
 }
 
-bool gpu_ldpc_dvbs2_impl::input_ended() const
-{
-    const auto reader = detail()->input(0);
-    gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->done();
-}
-
-std::size_t gpu_ldpc_dvbs2_impl::input_available() const
-{
-    const auto reader = detail()->input(0);
-    gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->items_available();
-}
-
 void gpu_ldpc_dvbs2_impl::forecast(int, gr_vector_int& ninput_items_required)
 {
     apply_settings();
     try {
-        const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended();
+        const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended(*this);
         ninput_items_required[0] = call_me ? 0 : 1;
     } catch (const device_error& error) {
         d_failure = error.what();
@@ -286,8 +237,8 @@ int gpu_ldpc_dvbs2_impl::general_work(int noutput_items,
 int gpu_ldpc_dvbs2_impl::decode(std::size_t room, const std::byte* in, std::uint8_t* out)
 {
     // In this order: what had arrived when the input ended is available afterwards.
-    const bool ended = input_ended();
-    const auto available = input_available();
+    const bool ended = input_ended(*this);
+    const auto available = input_available(*this);
     read_tags(available);
     std::size_t taken = 0;
     std::size_t given = 0;
@@ -554,7 +505,7 @@ void gpu_ldpc_dvbs2_impl::set_max_latency_ms(double max_latency_ms)
         std::lock_guard<std::mutex> guard(d_settings_mutex);
         d_new_max_latency_ms = max_latency_ms;
     }
-    wake();
+    d_wake_port.wake();
 }
 
 } // namespace gpufec

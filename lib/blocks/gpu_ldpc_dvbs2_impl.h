@@ -10,11 +10,11 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H
 
+#include "decoder_port.h"
 #include "ldpc_parameters.h"
 #include "tag_queue.h"
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
 #include <gnuradio/gpufec/ldpc.h>
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -47,12 +47,8 @@ public:
     void set_max_latency_ms(double max_latency_ms) override;
 
 private:
-    ldpc_decoder::hooks make_hooks();
-    void wake();
     void apply_settings();
     void restart();
-    bool input_ended() const;
-    std::size_t input_available() const;
 
     int decode(std::size_t room, const std::byte* in, std::uint8_t* out);
     std::size_t pull(std::uint8_t* out, std::size_t room, std::uint64_t at);
@@ -74,7 +70,6 @@ private:
     const ldpc_options d_options;
     const std::map<std::string, unsigned> d_index; // of the codes, by name
     const bool d_packed, d_acm;
-    const pmt::pmt_t d_wake_port;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;
@@ -104,8 +99,8 @@ private:
     std::optional<double> d_new_max_latency_ms;
     std::string d_active_backend;
 
-    std::atomic<bool> d_waking{ false }; // a message is on its way to the block
-    ldpc_decoder d_decoder;              // last: its threads call this block
+    wake_port d_wake_port;
+    ldpc_decoder d_decoder; // last: its threads call this block
 };
 
 } // namespace gpufec

@@ -7,8 +7,6 @@
 
 #include "gpu_viterbi_pbvd_impl.h"
 #include "parameters.h"
-#include <gnuradio/block_detail.h>
-#include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -20,9 +18,6 @@ namespace gr {
 namespace gpufec {
 
 namespace {
-
-// How long work() may sleep: tb.stop() waits for it.
-constexpr std::chrono::milliseconds longest_sleep{ 100 };
 
 // Of input, between the block upstream and a GPU.
 constexpr std::size_t wide_buffer_bytes = 1u << 20;
@@ -103,41 +98,18 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
       d_options(options),
       d_packed(packed_output),
       d_length_tag_key(length_tag_key.empty() ? pmt::pmt_t() : pmt::mp(length_tag_key)),
-      d_wake_port(pmt::mp("wake")),
       d_ber_key(pmt::mp("viterbi_ber")),
       d_metric_key(pmt::mp("viterbi_metric")),
       d_source(pmt::mp(alias())),
       d_item_size(item_size(options.format)),
       d_soft_scale(options.soft_scale),
       d_max_latency_ms(options.max_latency_ms),
-      d_decoder(options, make_hooks())
+      d_wake_port(*this),
+      d_decoder(options, make_hooks<viterbi_decoder>(d_wake_port, d_logger))
 {
     publish_backend();
-    message_port_register_in(d_wake_port);
-    // The message itself says nothing: its arrival makes the scheduler look again.
-    set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
     set_tag_propagation_policy(TPP_CUSTOM);
     set_exact_rate();
-}
-
-viterbi_decoder::hooks gpu_viterbi_pbvd_impl::make_hooks()
-{
-    viterbi_decoder::hooks hooks;
-    hooks.wake = [this] { wake(); };
-    hooks.log = [this](viterbi_decoder::level level, const std::string& text) {
-        switch (level) {
-        case viterbi_decoder::level::info:
-            d_logger->info("{}", text);
-            break;
-        case viterbi_decoder::level::warning:
-            d_logger->warn("{}", text);
-            break;
-        case viterbi_decoder::level::error:
-            d_logger->error("{}", text);
-            break;
-        }
-    };
-    return hooks;
 }
 
 void gpu_viterbi_pbvd_impl::set_exact_rate()
@@ -182,16 +154,24 @@ std::size_t gpu_viterbi_pbvd_impl::wanted_input_buffer() const
 }
 
 // A GPU reads the input from the ring where it lies, if that can be page-locked and has
-// room for all that is in flight; nothing is then copied on the host.
+// room for all that is in flight and for what the block upstream writes at a time;
+// nothing is then copied on the host.
 void gpu_viterbi_pbvd_impl::borrow_input()
 {
     const auto ring = detail()->input(0)->buffer();
     const auto bytes = ring->bufsize() * d_item_size;
-    if (active_backend() == "cuda" && d_decoder.can_lend() &&
-        ring->get_mapping_type() == buffer_mapping_type::double_mapped &&
-        bytes > d_decoder.input_bytes() + 1 &&
-        d_decoder.lock_lent(const_cast<char*>(ring->base()), 2 * bytes)) {
-        d_borrowed = ring;
+    const auto needed =
+        d_decoder.input_bytes() + ring->link()->output_multiple() * d_item_size;
+    if (active_backend() != "cuda" || !d_decoder.can_lend() || bytes <= needed ||
+        ring->get_mapping_type() != buffer_mapping_type::double_mapped) {
+        return;
+    }
+    try {
+        if (d_decoder.lock_lent(const_cast<char*>(ring->base()), 2 * bytes)) {
+            d_borrowed = ring;
+        }
+    } catch (const device_error&) {
+        // The first batch meets it again, where it is dealt with; start() must not throw.
     }
 }
 
@@ -232,13 +212,6 @@ bool gpu_viterbi_pbvd_impl::stop()
     return block::stop();
 }
 
-void gpu_viterbi_pbvd_impl::wake()
-{
-    if (!d_waking.exchange(true)) {
-        _post(d_wake_port, pmt::PMT_NIL);
-    }
-}
-
 void gpu_viterbi_pbvd_impl::apply_settings()
 {
     std::lock_guard<std::mutex> guard(d_settings_mutex);
@@ -249,25 +222,11 @@ void gpu_viterbi_pbvd_impl::apply_settings()
     }
 }
 
-bool gpu_viterbi_pbvd_impl::input_ended() const
-{
-    const auto reader = detail()->input(0);
-    gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->done();
-}
-
-std::size_t gpu_viterbi_pbvd_impl::input_available() const
-{
-    const auto reader = detail()->input(0);
-    gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->items_available();
-}
-
 void gpu_viterbi_pbvd_impl::forecast(int, gr_vector_int& ninput_items_required)
 {
     apply_settings();
     try {
-        const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended();
+        const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended(*this);
         ninput_items_required[0] = call_me ? 0 : int(d_decoder.lent()) + 1;
     } catch (const device_error& error) {
         d_failure = error.what();
@@ -303,8 +262,8 @@ int gpu_viterbi_pbvd_impl::decode(std::size_t room,
                                   std::uint8_t* out)
 {
     // In this order: what had arrived when the input ended is available afterwards.
-    const bool ended = input_ended();
-    const auto available = input_available();
+    const bool ended = input_ended(*this);
+    const auto available = input_available(*this);
     const auto lent = d_decoder.lent();
     std::size_t taken = 0;
     std::size_t consumed = 0;
@@ -469,7 +428,7 @@ void gpu_viterbi_pbvd_impl::set_max_latency_ms(double max_latency_ms)
         d_max_latency_ms = max_latency_ms;
         d_settings_changed = true;
     }
-    wake();
+    d_wake_port.wake();
 }
 
 double gpu_viterbi_pbvd_impl::max_latency_ms() const

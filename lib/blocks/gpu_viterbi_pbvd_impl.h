@@ -10,10 +10,10 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_GPU_VITERBI_PBVD_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_GPU_VITERBI_PBVD_IMPL_H
 
+#include "decoder_port.h"
 #include "tag_queue.h"
 #include <gnuradio/gpufec/gpu_viterbi_pbvd.h>
 #include <gnuradio/gpufec/viterbi.h>
-#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -48,15 +48,11 @@ public:
     double max_latency_ms() const override;
 
 private:
-    viterbi_decoder::hooks make_hooks();
     void set_exact_rate();
     std::size_t wanted_input_buffer() const;
     void borrow_input();
     void return_input();
-    void wake();
     void apply_settings();
-    bool input_ended() const;
-    std::size_t input_available() const;
 
     int decode(std::size_t room, const std::byte* in, std::uint8_t* out);
     void publish_backend();
@@ -73,7 +69,7 @@ private:
     const viterbi_options d_options;
     const bool d_packed;
     const pmt::pmt_t d_length_tag_key; // null: none
-    const pmt::pmt_t d_wake_port, d_ber_key, d_metric_key;
+    const pmt::pmt_t d_ber_key, d_metric_key;
     const pmt::pmt_t d_source; // of the tags that this block adds
     const std::size_t d_item_size;
 
@@ -94,9 +90,8 @@ private:
     std::string d_active_backend;
     bool d_settings_changed = false;
 
-    std::atomic<bool> d_waking{ false }; // a message is on its way to the block
-    gr::buffer_sptr
-        d_borrowed; // the input's ring, page-locked, while the decoder reads it
+    gr::buffer_sptr d_borrowed; // ring that the decoder reads its input from in place
+    wake_port d_wake_port;
     viterbi_decoder d_decoder; // last: its threads call this block
 };
 
