@@ -30,6 +30,11 @@ struct setting {
 
 void run(const setting& s, unsigned rounds)
 {
+    if (const char* only = std::getenv("ONLY")) {
+        if (std::string(s.what) != only) {
+            return;
+        }
+    }
     const auto code = codebook_davey_mackay(s.n, s.q, s.N, 1);
     const bsid_model channel(s.p, s.p);
     // A few different frames, repeated, for all take the same time.
