@@ -143,7 +143,7 @@ public:
         check(cudaDeviceGetAttribute(
                   &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
               "device attribute");
-        d_warps = std::min(8u, (d_geometry.q + 31) / 32);
+        d_warps = std::min(most_warps, (d_geometry.q + 31) / 32);
         while (d_warps > 1 && shared_bytes() > std::size_t(most) / 2) {
             --d_warps;
         }
@@ -197,30 +197,38 @@ private:
         double* prior_sums;
     };
 
+    template <int N>
+    static kernel bits_kernel_of(unsigned q)
+    {
+        return q <= 32 ? linear_bits<N, true, Row, Metric>
+                       : linear_bits<N, false, Row, Metric>;
+    }
+
     // A kernel of its own for bits and usual lengths, nullptr for the general one.
     static kernel bits_kernel(const sync_plan& plan)
     {
         if (plan.code.alphabet() != 2) {
             return nullptr;
         }
+        const auto q = plan.code.q();
         if (plan.code.n() == 10) {
-            return linear_bits<10, Row, Metric>;
+            return bits_kernel_of<10>(q);
         }
         // In float alone, so that a build does not take for ever.
         if constexpr (std::is_same<Metric, float>::value) {
             switch (plan.code.n()) {
             case 5:
-                return linear_bits<5, Row, Metric>;
+                return bits_kernel_of<5>(q);
             case 6:
-                return linear_bits<6, Row, Metric>;
+                return bits_kernel_of<6>(q);
             case 8:
-                return linear_bits<8, Row, Metric>;
+                return bits_kernel_of<8>(q);
             case 12:
-                return linear_bits<12, Row, Metric>;
+                return bits_kernel_of<12>(q);
             case 16:
-                return linear_bits<16, Row, Metric>;
+                return bits_kernel_of<16>(q);
             case 20:
-                return linear_bits<20, Row, Metric>;
+                return bits_kernel_of<20>(q);
             }
         }
         return nullptr;

@@ -142,16 +142,18 @@ struct lane_sums {
     // Lanes that read one row each meet different banks.
     static constexpr unsigned stride = 32 + 16 / sizeof(Row);
 
-    Row* rows;
+    Row *rows, *mine; // \p mine: this lane's value of the first row
 
-    __device__ void put(unsigned row, Row value) const
+    __device__ explicit lane_sums(Row* memory)
+        : rows(memory), mine(memory + threadIdx.x % 32)
     {
-        rows[row * stride + threadIdx.x % 32] = value;
     }
 
-    __device__ void add(unsigned row, Row value, bool first) const
+    __device__ void put(int row, Row value) const { mine[row * int(stride)] = value; }
+
+    __device__ void add(int row, Row value, bool first) const
     {
-        Row& to = rows[row * stride + threadIdx.x % 32];
+        Row& to = mine[row * int(stride)];
         to = first ? value : to + value;
     }
 

@@ -280,7 +280,7 @@ __global__ void corridor_branches(const sync_geometry g,
         memory.prior_sums[std::size_t(frame) * g.outputs + i] = prior_sum;
     }
     std::byte* const mine = reinterpret_cast<std::byte*>(shared) + warp * warp_bytes;
-    const lane_sums<Metric> sums{ reinterpret_cast<Metric*>(mine) };
+    const lane_sums<Metric> sums(reinterpret_cast<Metric*>(mine));
     corridor_items<N, Lattice> items(
         g,
         batch,

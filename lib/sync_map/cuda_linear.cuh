@@ -29,6 +29,8 @@
 namespace gr {
 namespace gpufec {
 
+constexpr unsigned most_warps = 8; // of a block
+
 //! What the kernels of the linear form are given beside the geometry.
 struct linear_memory {
     //! Words: bit t is symbol t, frame_symbols × q; or, in the general kernel, four bits
@@ -401,13 +403,13 @@ struct bit_sweep {
         reversed = d == direction::backward;
         // No row needs an item in step 0.
         bool special = g.soft_input || weights.mismatch != 0;
+        const int base = item_position(g, in, i, d, 0), onward = reversed ? -1 : 1;
         const auto* const items =
             reinterpret_cast<const std::uint8_t*>(in.data + g.items_at);
-        for (unsigned k = 1 + threadIdx.x; !g.soft_input && k < g.window + N;
+        for (int k = 1 + threadIdx.x; !g.soft_input && k < int(g.window) + N;
              k += blockDim.x) {
-            const auto at = item_position(g, in, i, d, k);
-            const bool there = at >= 0 && at < in.header.length;
-            const unsigned y = there ? items[at] : 2;
+            const unsigned at = base + onward * k;
+            const unsigned y = at < unsigned(in.header.length) ? items[at] : 2;
             s.one[k] = -std::int32_t(y & 1u);
             special |= y > 1;
         }
@@ -437,73 +439,91 @@ struct bit_sweep {
     {
         constexpr int C = 4; // steps whose inputs are read at once
         const int M = g.window;
-        const lane_sums<Row> sums{ s.waiting + threadIdx.x / 32 * s.waiting_rows(g) *
-                                                   lane_sums<Row>::stride };
-        int waiting = 0;
-        const auto sum_up = [&] {
-            sums.take(waiting, [&](unsigned o, Row sum) {
-                to[o] = first ? sum : to[o] + sum;
+        lane_sums<Row> sums(s.waiting +
+                            threadIdx.x / 32 * s.waiting_rows(g) * lane_sums<Row>::stride);
+        const auto sum_up = [&](int begin, int count) {
+            sums.take(count, [&](unsigned o, Row sum) {
+                Row& all = to[begin + o];
+                all = first ? sum : all + sum;
             });
-            to += waiting;
-            waiting = 0;
         };
         Metric L = 0;
-        // Step k puts out k − N.
-        const auto step = [&](int k, Row in, int low, int high) {
-            const Row bare =
-                lattice.template step<Clean>(in * prior, item<Clean>(k), low, high);
-            if (k >= N) {
-                L += alpha ? alpha[k - N] * Metric(bare) : Metric(0);
-                sums.put(waiting++, lattice.x[N]);
-            }
-        };
         if (M < N) {
             for (int k = 0; k < M + N; ++k) {
-                step(k, k < M ? s.current[k] : Row(0), max(0, k - M + 1), min(N, k));
+                const Row in = k < M ? s.current[k] * prior : Row(0);
+                const Row bare = lattice.template step<Clean>(
+                    in, item<Clean>(k), max(0, k - M + 1), min(N, k));
+                if (k >= N) {
+                    L += alpha ? alpha[k - N] * Metric(bare) : Metric(0);
+                    sums.put(k - N, lattice.x[N]);
+                }
             }
-            sum_up();
+            sum_up(0, M);
             return L;
         }
-#pragma unroll
-        for (int k = 0; k < N; ++k) {
-            step(k, s.current[k], 0, k);
-        }
-        int k = N;
-        for (; k + C <= M; k += C) {
-            const auto row = read_four(s.current + k);
-            const auto one = read_four(s.one + k);
-            four<Row> if_zero{}, if_one{};
+        // Rows begin one after the other.
+        four<Row> row;
+        four<std::int32_t> one;
+        four<Row> if_zero{}, if_one{};
+        const auto read_steps = [&](int k) {
+            row = read_four(s.current + k);
+            one = read_four(s.one + k);
             if (!Clean) {
                 if_zero = read_four(s.if_zero + k);
                 if_one = read_four(s.if_one + k);
             }
+        };
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            const int c = (k + C - N % C) % C;
+            if (k < N % C) {
+                lattice.template step<Clean>(s.current[k] * prior, item<Clean>(k), 0, k);
+                continue;
+            }
+            if (c == 0) {
+                read_steps(k);
+            }
+            lattice.template step<Clean>(
+                row.v[c] * prior, { one.v[c], if_zero.v[c], if_one.v[c] }, 0, k);
+        }
+        // From here on step o + N puts out o, and those from number `summed` on wait.
+        int o = 0, summed = 0;
+        for (; o + C <= M - N; o += C) {
+            read_steps(o + N);
             Row bare[C];
 #pragma unroll
             for (int c = 0; c < C; ++c) {
                 bare[c] = lattice.template step<Clean>(
                     row.v[c] * prior, { one.v[c], if_zero.v[c], if_one.v[c] });
-                sums.put(waiting + c, lattice.x[N]);
+                sums.put(o - summed + c, lattice.x[N]);
             }
             if (alpha) {
-                const auto a = read_four(alpha + k - N);
+                const auto a = read_four(alpha + o);
 #pragma unroll
                 for (int c = 0; c < C; ++c) {
                     L += a.v[c] * Metric(bare[c]);
                 }
             }
-            waiting += C;
-            if (waiting == 32) {
-                sum_up();
+            if (o + C - summed == 32) {
+                sum_up(summed, 32);
+                summed += 32;
             }
         }
-        for (; k < M; ++k) {
-            step(k, s.current[k], 0, N);
+        // A step by itself; rows below \p low are past the window.
+        const auto step = [&](int number, Row in, int low) {
+            const Row bare = lattice.template step<Clean>(
+                in * prior, item<Clean>(number + N), low, N);
+            L += alpha ? alpha[number] * Metric(bare) : Metric(0);
+            sums.put(number - summed, lattice.x[N]);
+        };
+        for (; o < M - N; ++o) {
+            step(o, s.current[o + N], 0);
         }
 #pragma unroll
         for (int gone = 0; gone < N; ++gone) {
-            step(M + gone, 0, gone + 1, N);
+            step(o + gone, 0, gone + 1);
         }
-        sum_up();
+        sum_up(summed, M - summed);
         return L;
     }
 
@@ -511,8 +531,8 @@ struct bit_sweep {
     run(unsigned j, Row last, const Metric* alpha, Row* to, bool first) const
     {
         const unsigned D = 32 * j + threadIdx.x % 32;
-        const auto at = std::size_t(index % g.frame_symbols) * g.q;
-        std::uint32_t word = D < g.q ? memory.words[at + D] : 0u;
+        const auto place = index < g.frame_symbols ? index : index % g.frame_symbols;
+        std::uint32_t word = D < g.q ? memory.words[std::size_t(place) * g.q + D] : 0u;
         word = reversed ? __brev(word) >> (32 - N) : word;
         const Row prior = word_prior(g, in, index, j, prior_sums);
         bit_lattice<N, Row> lattice(weights, word, last);
@@ -568,17 +588,16 @@ __device__ void decode_batch(const sync_geometry& g,
     }
 }
 
-#ifndef GPUFEC_MIN
-#define GPUFEC_MIN 2
-#endif
-template <int N, class Row, class Metric>
-__global__ void __launch_bounds__(256, GPUFEC_MIN) linear_bits(const sync_geometry g,
+// One: a block is one warp.
+template <int N, bool One, class Row, class Metric>
+__global__ void __launch_bounds__(32 * most_warps, 2) linear_bits(const sync_geometry g,
                             const linear_memory memory,
                             double* prior_sums,
                             const std::byte* input,
                             std::byte* output,
                             sync_status* status)
 {
+    __builtin_assume((blockDim.x == 32) == One);
     decode_batch<Row, Metric>(
         g,
         memory,
