@@ -22,12 +22,15 @@ using namespace gr::gpufec;
 namespace {
 
 const char* const usage =
-    "usage: bench_sync_map cuda speed | grid | limits | errors\n"
+    "usage: bench_sync_map cuda linear | corridor | grid | limits | errors\n"
     "       bench_sync_map cpu speed | grid\n"
-    "speed: n = 10, q = 32, N = 210; grid: the codes of the papers, at which both backends\n"
-    "are compared; limits: large windows and alphabets; errors: symbol error rates.\n";
+    "linear, corridor, speed: n = 10, q = 32, N = 210; grid: the codes of the papers, "
+    "at\n"
+    "which both backends are compared; limits: large windows and alphabets; errors: "
+    "symbol\n"
+    "error rates.\n";
 
-constexpr unsigned rounds = 5;
+constexpr unsigned rounds = 3;
 
 struct code_size {
     unsigned n, q, N;
@@ -58,18 +61,16 @@ setting with(setting s, sync_precision precision)
 
 const char* name(sync_precision p)
 {
-    return p == sync_precision::float32 ? "float"
-                                        : (p == sync_precision::mixed ? "mixed" : "double");
+    return p == sync_precision::float32
+               ? "float"
+               : (p == sync_precision::mixed ? "mixed" : "double");
 }
 
 json describe(const code_size& c, double p, const setting& s, const sync_plan& plan)
 {
     json entry = json::object();
-    entry.add("n", c.n)
-        .add("q", c.q)
-        .add("N", c.N)
-        .add("p", p)
-        .add("form", s.form == sync_form::linear ? "linear" : "corridor");
+    entry.add("n", c.n).add("q", c.q).add("N", c.N).add("p", p).add(
+        "form", s.form == sync_form::linear ? "linear" : "corridor");
     if (s.form == sync_form::corridor) {
         entry.add("storage", s.storage == sync_storage::global ? "global" : "local");
     }
@@ -172,7 +173,7 @@ json measure_cuda(const code_size& c, double p, const setting& s, unsigned frame
     return entry;
 }
 
-json cuda_speed()
+json cuda_linear()
 {
     json all = json::array();
     const code_size c{ 10, 32, 210 };
@@ -186,11 +187,19 @@ json cuda_speed()
         for (const auto precision : { sync_precision::float64, sync_precision::mixed }) {
             all.add(measure_cuda(c, p, with(linear, precision), 16384));
         }
+    }
+    return all;
+}
+
+json cuda_corridor()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& form : { corridor_global, corridor_local }) {
             for (const auto precision : { sync_precision::float32,
                                           sync_precision::mixed,
                                           sync_precision::float64 }) {
-                all.add(measure_cuda(c, p, with(form, precision), 1024));
+                all.add(measure_cuda({ 10, 32, 210 }, p, with(form, precision), 1024));
             }
         }
     }
@@ -205,7 +214,8 @@ json cuda_limits()
         all.add(measure_cuda({ 10, 32, 1400 }, 0.2, s, 8));
     }
     const code_size largest{ 20, 1024, 840 };
-    for (const auto& s : { corridor_local, with(corridor_local, sync_precision::mixed) }) {
+    for (const auto& s :
+         { corridor_local, with(corridor_local, sync_precision::mixed) }) {
         all.add(measure_cuda(largest, 0.1, s, 1));
     }
     for (const unsigned frames : { 1u, 132u }) {
@@ -326,9 +336,8 @@ json measure_cpu(const code_size& c, double p, const setting& s, unsigned frames
     // A corridor frame is long: its first indices, in the window of the whole, say how
     // long, for all of them take the same time.
     const double work = double(c.q) * b.plan.window * c.n * b.plan.change.size();
-    const unsigned indices = s.form == sync_form::linear
-                                 ? c.N
-                                 : std::clamp(unsigned(3e8 / work), 2u, c.N);
+    const unsigned indices =
+        s.form == sync_form::linear ? c.N : std::clamp(unsigned(3e8 / work), 2u, c.N);
     b.plan.symbols = b.plan.outputs = indices;
     if (indices < c.N) {
         const auto window = decoder_window(b.options);
@@ -380,11 +389,13 @@ json cpu_grid()
 int main(int argc, char** argv)
 {
     const std::map<std::string, json (*)()> sets = {
-        { "cuda speed", cuda_speed },   { "cuda grid", cuda_grid },
-        { "cuda limits", cuda_limits }, { "cuda errors", cuda_errors },
-        { "cpu speed", cpu_speed },     { "cpu grid", cpu_grid },
+        { "cuda linear", cuda_linear }, { "cuda corridor", cuda_corridor },
+        { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
+        { "cuda errors", cuda_errors }, { "cpu speed", cpu_speed },
+        { "cpu grid", cpu_grid },
     };
-    const auto set = argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();
+    const auto set =
+        argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();
     if (set == sets.end()) {
         std::cerr << usage;
         return 2;

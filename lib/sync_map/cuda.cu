@@ -239,10 +239,7 @@ private:
         return linear_shared_bytes<Row, Metric>(d_geometry, d_warps);
     }
 
-    std::size_t blocks(std::size_t frames) const
-    {
-        return std::min(frames, d_resident);
-    }
+    std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
 
     pieces carve(carver& c, std::size_t count) const
     {

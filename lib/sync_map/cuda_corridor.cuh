@@ -65,7 +65,7 @@ struct corridor_memory {
  * meets and, of the branch kernel, the lanes' branch metrics that are not summed yet. */
 template <int N, class Lattice>
 struct corridor_items {
-    std::int32_t* symbol; // for bits a mask, all ones where it is a 1
+    std::int32_t* symbol;   // for bits a mask, all ones where it is a 1
     Lattice *match, *other; // for bits what 1 and 0 weigh
     bool clean;             // bits of which a wrong one cannot be received
 
@@ -282,9 +282,7 @@ __global__ void corridor_branches(const sync_geometry g,
     std::byte* const mine = reinterpret_cast<std::byte*>(shared) + warp * warp_bytes;
     const lane_sums<Metric> sums(reinterpret_cast<Metric*>(mine));
     corridor_items<N, Lattice> items(
-        g,
-        batch,
-        mine + batch * changes * lane_sums<Metric>::stride * sizeof(Metric));
+        g, batch, mine + batch * changes * lane_sums<Metric>::stride * sizeof(Metric));
     Metric* const out = memory.sums + memory.sum_at(g, frame, i);
     for (unsigned m0 = warp * batch; m0 < g.window; m0 += blockDim.x / 32 * batch) {
         items.fill(g, weights, in, i, m0, batch);

@@ -200,7 +200,8 @@ __device__ void next_boundary(const sync_geometry& g,
         s.partial[m] = sum;
         part += sum;
     }
-    const Metric factor = scale.next(block_sum(part, reinterpret_cast<Metric*>(s.scratch)));
+    const Metric factor =
+        scale.next(block_sum(part, reinterpret_cast<Metric*>(s.scratch)));
     for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
         const Metric x = Metric(s.partial[m]) * factor;
         s.current[m] = x;
@@ -214,7 +215,8 @@ __device__ void next_boundary(const sync_geometry& g,
 // Insertions before the first symbol: the current row becomes I times itself, and is
 // kept as \p alpha.
 template <class Row, class Metric>
-__device__ void insert(const sync_geometry& g, linear_shared<Row, Metric>& s, Metric* alpha)
+__device__ void
+insert(const sync_geometry& g, linear_shared<Row, Metric>& s, Metric* alpha)
 {
     if (threadIdx.x == 0) {
         Row x = 0;
@@ -377,8 +379,8 @@ inline __device__ double word_prior(const sync_geometry& g,
 }
 
 // Received position of the item that step \p k of index i meets.
-inline __device__ std::int64_t
-item_position(const sync_geometry& g, const frame_input& in, unsigned i, direction d, int k)
+inline __device__ std::int64_t item_position(
+    const sync_geometry& g, const frame_input& in, unsigned i, direction d, int k)
 {
     return in.position(
         g, i, d == direction::forward ? k - 1 : int(g.n + g.window) - 1 - k);
@@ -439,8 +441,8 @@ struct bit_sweep {
     {
         constexpr int C = 4; // steps whose inputs are read at once
         const int M = g.window;
-        lane_sums<Row> sums(s.waiting +
-                            threadIdx.x / 32 * s.waiting_rows(g) * lane_sums<Row>::stride);
+        lane_sums<Row> sums(s.waiting + threadIdx.x / 32 * s.waiting_rows(g) *
+                                            lane_sums<Row>::stride);
         const auto sum_up = [&](int begin, int count) {
             sums.take(count, [&](unsigned o, Row sum) {
                 Row& all = to[begin + o];
@@ -511,8 +513,8 @@ struct bit_sweep {
         }
         // A step by itself; rows below \p low are past the window.
         const auto step = [&](int number, Row in, int low) {
-            const Row bare = lattice.template step<Clean>(
-                in * prior, item<Clean>(number + N), low, N);
+            const Row bare =
+                lattice.template step<Clean>(in * prior, item<Clean>(number + N), low, N);
             L += alpha ? alpha[number] * Metric(bare) : Metric(0);
             sums.put(number - summed, lattice.x[N]);
         };
@@ -558,7 +560,8 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
     block_sync();
 }
 
-// Decodes the frames of a batch, a block one after the other, with the sweep made for each.
+// Decodes the frames of a batch, a block one after the other, with the sweep made for
+// each.
 template <class Row, class Metric, class MakeSweep>
 __device__ void decode_batch(const sync_geometry& g,
                              const linear_memory& memory,
@@ -590,12 +593,13 @@ __device__ void decode_batch(const sync_geometry& g,
 
 // One: a block is one warp.
 template <int N, bool One, class Row, class Metric>
-__global__ void __launch_bounds__(32 * most_warps, 2) linear_bits(const sync_geometry g,
-                            const linear_memory memory,
-                            double* prior_sums,
-                            const std::byte* input,
-                            std::byte* output,
-                            sync_status* status)
+__global__ void __launch_bounds__(32 * most_warps, 2)
+    linear_bits(const sync_geometry g,
+                const linear_memory memory,
+                double* prior_sums,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status)
 {
     __builtin_assume((blockDim.x == 32) == One);
     decode_batch<Row, Metric>(
@@ -606,8 +610,9 @@ __global__ void __launch_bounds__(32 * most_warps, 2) linear_bits(const sync_geo
         output,
         status,
         [&](const frame_input& in, linear_shared<Row, Metric>& s, double* sums) {
-            return bit_sweep<N, Row, Metric>{ g, in,   memory,
-                                              s, sums, row_weights<Row>(g) };
+            return bit_sweep<N, Row, Metric>{
+                g, in, memory, s, sums, row_weights<Row>(g)
+            };
         });
 }
 

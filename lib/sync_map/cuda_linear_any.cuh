@@ -67,10 +67,7 @@ struct any_sweep {
                                   : Row(0);
                 }
                 const auto y = weigh_item(
-                    g,
-                    weights,
-                    in,
-                    item_position(g, in, index, towards, begin + m));
+                    g, weights, in, item_position(g, in, index, towards, begin + m));
                 Row before = 0, now = 0, bare = 0;
 #pragma unroll
                 for (int t = 0; t <= S; ++t) {
@@ -128,13 +125,12 @@ __global__ void linear_any(const sync_geometry g,
         input,
         output,
         status,
-        [&](const frame_input& in,
-            linear_shared<Row, Metric>& s,
-            double* sums) {
-            Row* const rows = static_cast<Row*>(memory.rows) +
-                              std::size_t(blockIdx.x) * g.window * g.q;
-            return any_sweep<Row, Metric>{ g,    in,   memory, s,
-                                           sums, rows, row_weights<Row>(g) };
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, double* sums) {
+            Row* const rows =
+                static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * g.window * g.q;
+            return any_sweep<Row, Metric>{
+                g, in, memory, s, sums, rows, row_weights<Row>(g)
+            };
         });
 }
 
