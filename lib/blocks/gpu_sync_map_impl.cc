@@ -76,7 +76,7 @@ sync_output output_from_string(const std::string& name)
 // The most items of a frame that can be decoded.
 std::size_t most_items(const sync_options& o, const bsid_model& channel)
 {
-    const auto drifts = drift_limits(channel, o.code.frame_bits(), o.exclusion);
+    const auto drifts = drift_limits(channel, o.code.frame_bits(), o.exclusion, o.start);
     return o.code.frame_bits() + std::max(0, drifts.last);
 }
 
@@ -119,11 +119,20 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                                       int mn_min,
                                       int mn_max,
                                       int lookahead,
-                                      int acquire)
+                                      int acquire,
+                                      int alphabet,
+                                      const std::string& receiver,
+                                      int insertion_cap,
+                                      double state_threshold,
+                                      double lattice_threshold,
+                                      int start_first,
+                                      const std::vector<double>& start_prior,
+                                      int end_first,
+                                      const std::vector<double>& end_prior)
 {
     const std::string from_0 = "0 and more is allowed";
-    sync_options options(sync_code_of(codebook, q, n, frame_symbols),
-                         { p_insert, p_delete, p_substitute });
+    const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
+    sync_options options(code, { p_insert, p_delete, p_substitute, code.alphabet() });
     options.mode = sync_mode_from_string(mode);
     options.soft_input = soft_input_from_string(soft_input);
     options.output = output_from_string(output);
@@ -135,6 +144,15 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
     options.change_last = mn_max;
     options.lookahead = not_negative("lookahead", lookahead, from_0);
     options.acquire = not_negative("acquire", acquire, from_0);
+    options.receiver = sync_receiver_from_string(receiver);
+    options.insertion_cap = not_negative("insertion_cap", insertion_cap, from_0);
+    options.state_threshold = state_threshold;
+    options.lattice_threshold = lattice_threshold;
+    options.start.first = start_first;
+    if (!start_prior.empty()) {
+        options.start.probability = start_prior;
+    }
+    options.end = { end_first, end_prior };
     options.batch = not_negative("batch", batch, from_0);
     options.slots = not_negative("slots", slots, "1 to 16 is allowed");
     options.max_latency_ms = max_latency_ms;

@@ -83,7 +83,7 @@ public:
             return false;
         }
         write_framed(d_options, *d_plan, d_window, items, count, priors, next_input());
-        added(0);
+        added({ 0, std::int64_t(count) });
         return true;
     }
 
@@ -127,9 +127,10 @@ public:
             f.last_drifts = f.first_drifts + d_plan->window;
         }
         f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
-        f.begin = d_origins.front() + f.status.start_drift;
-        d_origins.pop_front();
-        f.locked = f.status.valid && (!d_cutter || follows(f.status));
+        const auto place = d_places.front();
+        d_places.pop_front();
+        f.begin = place.origin + f.status.start_drift;
+        f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
         return true;
     }
 
@@ -163,7 +164,7 @@ public:
         d_pipeline->drain();
         d_count = d_given = 0;
         d_number = 0;
-        d_origins.clear();
+        d_places.clear();
         d_finishing = false;
         stop_clock();
         start_stream();
@@ -318,9 +319,9 @@ private:
         return d_pipeline->filling()->input + d_count * d_plan->input_bytes();
     }
 
-    void added(std::int64_t origin)
+    void added(stream_cutter::place place)
     {
-        d_origins.push_back(origin);
+        d_places.push_back(place);
         ++d_count;
         start_clock();
         if (d_count == d_batch) {
@@ -359,9 +360,9 @@ private:
         }
     }
 
-    bool follows(const sync_status& status) const
+    // Items that lie beyond the end of the stream say nothing either way.
+    bool follows(const sync_status& status, std::int64_t items) const
     {
-        const double items = double(d_plan->code.n()) * d_plan->symbols;
         return status.log_probability / items > d_lock_limit;
     }
 
@@ -386,9 +387,9 @@ private:
     std::optional<stream_cutter> d_cutter;
     std::string d_missing; // why there is no CUDA
     double d_lock_limit = 0;
-    std::deque<std::int64_t> d_origins; // of frames not yet pulled
-    std::size_t d_count = 0;            // frames in the open slot
-    std::size_t d_given = 0;            // frames of the oldest slot already pulled
+    std::deque<stream_cutter::place> d_places; // of frames not yet pulled
+    std::size_t d_count = 0;                   // frames in the open slot
+    std::size_t d_given = 0;                   // frames of the oldest slot already pulled
     std::uint64_t d_number = 0;
     bool d_finishing = false;
     clock::time_point d_deadline = clock::time_point::max();

@@ -41,8 +41,13 @@ void check_threshold(const std::string& name, double value)
     }
 }
 
-void check_prior(const std::string& name, const drift_prior& prior)
+void check_prior(const std::string& end, const drift_prior& prior)
 {
+    const int limit = 1 << 20;
+    if (prior.first < -limit || prior.first > limit) {
+        refuse(end + "_first", prior.first, "-1048576 to 1048576 is allowed");
+    }
+    const auto name = end + "_prior";
     double sum = 0;
     for (const double p : prior.probability) {
         if (!(p >= 0) || std::isinf(p)) {
@@ -147,10 +152,30 @@ void check_options(const sync_options& o)
     }
     check_threshold("state_threshold", o.state_threshold);
     check_threshold("lattice_threshold", o.lattice_threshold);
-    check_prior("start prior", o.start);
-    check_prior("end prior", o.end);
+    check_prior("start", o.start);
+    check_prior("end", o.end);
+    if (o.form == sync_form::linear) {
+        const std::string allowed = "it is allowed with form corridor";
+        if (o.receiver != sync_receiver::corridor) {
+            refuse("receiver",
+                   o.receiver == sync_receiver::lattice ? "lattice" : "trellis",
+                   allowed);
+        }
+        if (o.state_threshold > 0) {
+            refuse("state_threshold", o.state_threshold, allowed);
+        }
+        if (o.lattice_threshold > 0) {
+            refuse("lattice_threshold", o.lattice_threshold, allowed);
+        }
+    }
     if (o.mode == sync_mode::stream && o.priors) {
         refuse("mode", "stream", "priors of symbols are allowed in framed mode");
+    }
+    const bool begins_at_0 = o.start.first == 0 && o.start.probability.size() == 1;
+    if (o.mode == sync_mode::stream && (!begins_at_0 || !o.end.probability.empty())) {
+        refuse(begins_at_0 ? "end_prior" : "start_prior",
+               "given",
+               "it is allowed in framed mode; see acquire");
     }
 }
 

@@ -314,8 +314,38 @@ TEST(sync_decoder_options, are_refused_by_name)
     expect([](o& x) { x.change_first = 1; }, "mn_min is 1");
     expect([](o& x) { x.change_last = -1; }, "mn_max is -1");
     expect([](o& x) { x.state_threshold = 1; }, "state_threshold is 1");
-    expect([](o& x) { x.start.probability = { -1 }; }, "start prior is -1");
+    expect([](o& x) { x.start.probability = { -1 }; }, "start_prior is -1");
+    expect([](o& x) { x.end = { 0, { 0, 0 } }; }, "end_prior is 0");
+    expect([](o& x) { x.start.first = 1 << 30; }, "start_first is 1073741824");
+    expect([](o& x) { x.end.first = -(1 << 30); }, "end_first is -1073741824");
+    expect([](o& x) { x.lattice_threshold = NAN; }, "lattice_threshold is nan");
+    const std::vector<std::pair<std::string, std::function<void(o&)>>> of_the_corridor = {
+        { "receiver is lattice", [](o& x) { x.receiver = sync_receiver::lattice; } },
+        { "receiver is trellis", [](o& x) { x.receiver = sync_receiver::trellis; } },
+        { "state_threshold is 0.5", [](o& x) { x.state_threshold = 0.5; } },
+        { "lattice_threshold is 0.5", [](o& x) { x.lattice_threshold = 0.5; } },
+    };
+    for (const auto& [words, change] : of_the_corridor) {
+        expect(change, words);
+        EXPECT_EQ(refusal([&, &set = change](o& x) {
+                      x.form = sync_form::corridor;
+                      set(x);
+                  }),
+                  "");
+    }
     expect([](o& x) { x.channel = bsid_model(0, 0, 0, 3); }, "alphabet of the channel");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.start.probability = { 1, 1 };
+        },
+        "start_prior is given");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.end.probability = { 1 };
+        },
+        "end_prior is given");
     expect(
         [](o& x) {
             x.mode = sync_mode::stream;

@@ -67,15 +67,16 @@ bool stream_cutter::ready() const
     return d_origin + offsets + n * d_plan.symbols + d_window.last <= received();
 }
 
-std::int64_t stream_cutter::write(std::byte* frame)
+stream_cutter::place stream_cutter::write(std::byte* frame)
 {
     if (!d_acquired) {
         acquire();
     }
-    const auto origin = d_origin;
-    fill(d_plan, origin, d_window, d_alpha, frame);
+    const auto whole = std::int64_t(d_plan.code.n()) * d_plan.symbols;
+    const place at{ d_origin, std::min(whole, received() - d_origin) };
+    fill(d_plan, at.origin, d_window, d_alpha, frame);
     advance(frame);
-    return origin;
+    return at;
 }
 
 void stream_cutter::fill(const sync_plan& plan,
