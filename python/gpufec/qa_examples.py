@@ -7,6 +7,7 @@
 """The example flowgraphs run without a display and decode: .grc files through grcc, and the
 Python programs."""
 
+import json
 import os
 import re
 import shutil
@@ -61,6 +62,16 @@ class qa_examples(unittest.TestCase):
         counting, decoded = map(float, re.findall(r"wrong symbols, .*: (\S+)", output))
         self.assertGreater(counting, 0.5)
         self.assertLess(decoded, 0.2)
+
+    def test_outer_code(self):
+        """Decisions fed back leave fewer frames wrong, and with each turn fewer still."""
+        output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
+                     "--backend", "cpu", "--symbols", "160", "--frames", "60", "--turns",
+                     "3", "--json")
+        once, twice, thrice = json.loads(output)["points"][0]["wrong_frames"]
+        self.assertTrue(15 <= once < 40)
+        self.assertLess(twice, 0.75 * once)
+        self.assertLess(thrice, 0.6 * once)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_demo(self):
