@@ -289,6 +289,11 @@ void lane_group::forward(const std::byte* input, double* carried)
     }
 }
 
+std::size_t cpu_sync_batch(const sync_plan& plan, unsigned threads)
+{
+    return (plan.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
+}
+
 std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,
                                                      std::size_t frames,
                                                      unsigned threads,

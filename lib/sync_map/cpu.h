@@ -64,6 +64,9 @@ private:
     lane_frames d_frames;
 };
 
+//! Frames enough for full lanes on every thread.
+std::size_t cpu_sync_batch(const sync_plan& plan, unsigned threads);
+
 //! \p kernels names a variant of the kernels, or is "" for the best.
 std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,
                                                      std::size_t frames,

@@ -248,10 +248,9 @@ private:
             }
         }
         if (decoders.empty()) {
-            // Full lanes for every thread.
-            const std::size_t lanes = d_options.form == sync_form::linear ? 16 : 1;
-            const auto frames =
-                d_options.batch ? d_options.batch : lanes * d_options.threads;
+            const auto frames = d_options.batch
+                                    ? d_options.batch
+                                    : cpu_sync_batch(*d_plan, d_options.threads);
             decoders.push_back(make_cpu_decoder(*d_plan, frames, d_options.threads));
         }
         d_batch = decoders.front()->limits().pieces;

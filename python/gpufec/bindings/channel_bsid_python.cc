@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(channel_bsid.h)
-// BINDTOOL_HEADER_FILE_HASH(7ae6eee7332f606c775ce8534fa51be7)
+// BINDTOOL_HEADER_FILE_HASH(a4870bd7c34dc9fd06abcd5b1c10e34f)
 
 /* Python binding of the block channel_bsid. */
 

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(sync_encoder.h)
-// BINDTOOL_HEADER_FILE_HASH(2933fb7a6d38df57d9eb8b314a68abec)
+// BINDTOOL_HEADER_FILE_HASH(0eb15cdf458025024df98cb412d9b43a)
 
 /* Python binding of the block sync_encoder. */
 
