@@ -131,6 +131,9 @@ public:
         d_places.pop_front();
         f.begin = place.origin + f.status.start_drift;
         f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
+        if (!d_cutter) {
+            f.status.log_probability -= place.items * std::log(d_plan->item_weight);
+        }
         return true;
     }
 

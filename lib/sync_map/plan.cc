@@ -60,6 +60,11 @@ void check_prior(const std::string& end, const drift_prior& prior)
     }
 }
 
+bool begins_at_0(const sync_options& o)
+{
+    return o.start.first == 0 && o.start.probability.size() == 1;
+}
+
 // The drifts of one symbol that the corridor form allows for.
 drift_range change_limits(const sync_options& o)
 {
@@ -171,9 +176,8 @@ void check_options(const sync_options& o)
     if (o.mode == sync_mode::stream && o.priors) {
         refuse("mode", "stream", "priors of symbols are allowed in framed mode");
     }
-    const bool begins_at_0 = o.start.first == 0 && o.start.probability.size() == 1;
-    if (o.mode == sync_mode::stream && (!begins_at_0 || !o.end.probability.empty())) {
-        refuse(begins_at_0 ? "end_prior" : "start_prior",
+    if (o.mode == sync_mode::stream && (!begins_at_0(o) || !o.end.probability.empty())) {
+        refuse(begins_at_0(o) ? "end_prior" : "start_prior",
                "given",
                "it is allowed in framed mode; see acquire");
     }
@@ -193,8 +197,13 @@ drift_range decoder_window(const sync_options& o)
     if (o.mode == sync_mode::framed) {
         return drift_limits(o.channel, o.code.frame_bits(), o.exclusion, o.start);
     }
-    const auto symbols = o.code.frame_symbols() + chosen_lookahead(o);
-    return drift_limits(o.channel, symbols * o.code.n(), o.exclusion);
+    const auto bits = (o.code.frame_symbols() + chosen_lookahead(o)) * o.code.n();
+    const auto limits = drift_limits(o.channel, bits, o.exclusion);
+    // Where the frame begins is known but roughly, and may be off to either side.
+    const auto& c = o.channel;
+    const double mean = bits * (c.p_insert() - c.p_delete()) / (1 - c.p_insert());
+    const int spread = std::ceil(std::max(limits.last - mean, mean - limits.first));
+    return { std::min(limits.first, -spread), std::max(limits.last, spread) };
 }
 
 sync_plan make_plan(const sync_options& o)
@@ -223,7 +232,8 @@ sync_plan make_plan(const sync_options& o)
              o.insertion_cap,
              o.state_threshold,
              o.lattice_threshold,
-             o.mode == sync_mode::stream ? double(o.code.alphabet()) : 1.0 };
+             begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet())
+                                                         : 1.0 };
 }
 
 std::vector<double> window_metrics(const drift_prior& prior, drift_range window)

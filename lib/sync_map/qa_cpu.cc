@@ -125,6 +125,14 @@ TEST(sync_cpu, alphabets_words_and_lengths_of_any_kind)
     }
 }
 
+TEST(sync_cpu, more_drifts_than_the_papers_could_do)
+{
+    auto data = random_frames(codebook_random(10, 2, 1400, 1), { 0.2, 0.2, 0 }, 1);
+    EXPECT_GT(decoder_window(data.options).size(), 1024u);
+    data.options.precision = sync_precision::float32;
+    EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-6);
+}
+
 TEST(sync_cpu, priors_soft_values_and_boundary_priors)
 {
     for (const auto form : { sync_form::linear, sync_form::corridor }) {

@@ -76,11 +76,9 @@ sync_options stream_options(sync_options o, sync_output output)
     return o;
 }
 
-TEST(sync_decoder_stream, agrees_with_the_whole_stream)
+void check_against_whole_stream(const sync_code& code, const bsid_model& channel)
 {
     const unsigned frames = 60;
-    const auto code = codebook_random(6, 4, 5, 4);
-    const bsid_model channel(0.02, 0.03, 0.01);
     const auto data = random_frames(code, channel, frames);
     const auto items = joined(data);
     auto o = stream_options(data.options, sync_output::posteriors64);
@@ -91,19 +89,42 @@ TEST(sync_decoder_stream, agrees_with_the_whole_stream)
 
     // What was received ends, and after it every item is as likely as any other.
     const unsigned symbols = frames * code.frame_symbols() + 20;
+    const unsigned s = code.alphabet();
     reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
     for (int j = 0; j < int(symbols * code.n()) + 110; ++j) {
         const bool there = j < int(items.size());
-        p.likelihood.push_back(there ? items[j] == 0 : 0.5);
-        p.likelihood.push_back(there ? items[j] == 1 : 0.5);
+        for (unsigned x = 0; x < s; ++x) {
+            p.likelihood.push_back(there ? items[j] == x : 1.0 / s);
+        }
     }
     p.start = window_metrics({}, p.window);
     for (int m = p.window.first; m <= p.window.last; ++m) {
-        p.end.push_back(std::exp2(m));
+        p.end.push_back(std::pow(double(s), m));
     }
     auto whole = reference::linear(p).posteriors;
     whole.resize(decoded.values.size());
-    EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
+    EXPECT_LE(largest_difference(decoded.values, whole), 1e-9)
+        << "n " << code.n() << " q " << code.q() << " alphabet " << s << " channel "
+        << channel.p_insert() << ' ' << channel.p_delete() << ' '
+        << channel.p_substitute();
+}
+
+TEST(sync_decoder_stream, agrees_with_the_whole_stream)
+{
+    check_against_whole_stream(codebook_random(6, 4, 5, 4), { 0.02, 0.03, 0.01 });
+    check_against_whole_stream(codebook_random(7, 4, 1, 4), { 0.02, 0.02, 0 });
+    check_against_whole_stream(codebook_random(4, 6, 9, 5, 4), { 0.02, 0.02, 0.02, 4 });
+}
+
+TEST(sync_decoder_stream, channels_that_lack_an_event)
+{
+    const auto code = codebook_random(6, 4, 5, 4);
+    check_against_whole_stream(code, { 0, 0.03, 0.01 });
+    check_against_whole_stream(code, { 0.03, 0, 0.01 });
+    check_against_whole_stream(code, { 0, 0, 0.1 });
+    check_against_whole_stream(code, { 0, 0, 0 });
+    check_against_whole_stream(code, { 0.02, 0.02, 0.5 });
+    check_against_whole_stream(code, { 0.02, 0.02, 1 });
 }
 
 TEST(sync_decoder_stream, output_does_not_depend_on_how_it_is_pushed)
