@@ -70,7 +70,7 @@ private:
     sync_options d_options;
     sync_plan d_plan;
     drift_range d_window;
-    std::unique_ptr<lane_group> d_forward;
+    alpha_carrier d_carrier;
     std::vector<std::byte> d_items;
     std::int64_t d_first_item = 0; // absolute number of the first item held
     std::int64_t d_origin = 0;     // of the next frame, at drift 0
