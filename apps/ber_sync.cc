@@ -9,6 +9,7 @@
  */
 
 #include "command.h"
+#include "plot.h"
 #include "sync_map/simulation.h"
 #include "sync_options.h"
 #include <cmath>
@@ -85,7 +86,8 @@ po::options_description ber_options()
         ("max-frames", po::value<double>()->default_value(3000, "3000"),
          "or with this many frames")
         ("seed", po::value<std::uint64_t>()->default_value(1), "of symbols and channel")
-        ("json", po::value<std::string>(), "write results to this file, - for stdout");
+        ("json", po::value<std::string>(), "write results to this file, - for stdout")
+        ("plot", po::value<std::string>(), "draw the results to this PNG file");
     // clang-format on
     return own;
 }
@@ -162,14 +164,17 @@ int ber_sync(const arguments& args)
         point.add("p_substitute", channels[i].p_substitute());
         points.add(point);
     }
+    const auto report = json::object({ { "command", line.name },
+                                       { "environment", environment() },
+                                       { "options", to_json(values, options.decoder) },
+                                       { "decoder", decoder },
+                                       { "seed", options.seed },
+                                       { "points", points } });
     if (!json_file.empty()) {
-        write_json(json::object({ { "command", line.name },
-                                  { "environment", environment() },
-                                  { "options", to_json(values, options.decoder) },
-                                  { "decoder", decoder },
-                                  { "seed", options.seed },
-                                  { "points", points } }),
-                   json_file);
+        write_json(report, json_file);
+    }
+    if (values.count("plot")) {
+        plot(report, text(values, "plot"));
     }
     return 0;
 }

@@ -383,10 +383,15 @@ class qa_ber_sync(unittest.TestCase):
         self.assertEqual((point["p_insert"], point["p_delete"]), (0.03, 0))
         self.assertTrue(0 < point["ser"] < 0.1)
 
-    def test_table(self):
-        result = run("ber", "sync", "--backend", "cpu", "--max-frames", "10")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn(b"SER", result.stdout)
+    def test_table_and_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            png = os.path.join(folder, "ser.png")
+            result = run("ber", "sync", "--backend", "cpu", "--range", "1e-3,1e-2",
+                         "--max-frames", "10", "--plot", png)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(b"SER", result.stdout)
+            with open(png, "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
 
 
 # Bits and checks of a (7, 4) Hamming code: the message is its first four bits.
