@@ -7,6 +7,7 @@
 """The example flowgraphs run without a display and decode: .grc files through grcc, and the
 Python programs."""
 
+import importlib.util
 import json
 import os
 import re
@@ -63,6 +64,7 @@ class qa_examples(unittest.TestCase):
         self.assertGreater(counting, 0.5)
         self.assertLess(decoded, 0.2)
 
+    @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
     def test_outer_code(self):
         """Decisions fed back leave fewer frames wrong, and with each turn fewer still."""
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
