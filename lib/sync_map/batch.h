@@ -85,7 +85,7 @@ struct sync_plan {
     //! Weight of a deletion, in units.
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
     //! What the logarithm of a frame's weight lacks of that of its probability, if its
-    //! lattices are in units and symbols without priors weigh 1.
+    //! lattices are in units and symbols without priors weigh 1; item_weight stays in.
     double log_scale() const;
 
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }

@@ -9,6 +9,7 @@
  * against framed decoding, acquisition and loss of lock. */
 
 #include "decode_frames.h"
+#include "simulation.h"
 #include <gtest/gtest.h>
 
 namespace gr {
@@ -305,6 +306,28 @@ TEST(sync_decoder_frames, the_channel_can_change)
     decoder.set_channel(o.channel);
     EXPECT_LE(largest_difference(decode(1), reference_of(data, o, 1).posteriors), 1e-10);
     EXPECT_THROW(decoder.set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
+}
+
+TEST(sync_simulation, deviation_is_that_of_frames)
+{
+    sync_error_counts counts;
+    EXPECT_EQ(counts.symbol_error_rate(), 0);
+    counts.add(10, 0);
+    EXPECT_EQ(counts.deviation(), INFINITY);
+    counts.add(10, 4);
+    EXPECT_DOUBLE_EQ(counts.symbol_error_rate(), 0.2);
+    EXPECT_DOUBLE_EQ(counts.frame_error_rate(), 0.5);
+    EXPECT_DOUBLE_EQ(counts.deviation(), 0.2); // of rates 0 and 0.4
+}
+
+TEST(sync_simulation, frames_are_the_same_each_time)
+{
+    const sync_options o(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 });
+    const sync_frame_source source(o, 1), same(o, 1), other(o, 2);
+    EXPECT_EQ(source.make(7).message, same.make(7).message);
+    EXPECT_EQ(source.make(7).items, same.make(7).items);
+    EXPECT_NE(source.make(7).message, source.make(8).message);
+    EXPECT_NE(source.make(7).message, other.make(7).message);
 }
 
 TEST(sync_decoder_options, are_refused_by_name)
