@@ -291,6 +291,11 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(mixed, exact, atol=1e-5)
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
+        later, weight = weighted(frames, start_first=2)
+        part, weights = weighted([f[2:] for f in frames])
+        np.testing.assert_allclose(later, part, atol=1e-5)
+        np.testing.assert_allclose(weight, weights, rtol=1e-6)
+
         L = weights = 0
         alike = [np.resize(f, 31) for f in frames] # drifts of 0, 1 and -1 are 30, 31, 29
         for drift, p in zip((-1, 0, 1), end):
