@@ -51,6 +51,7 @@ public:
     {
         return "simulated " + std::to_string(d_number);
     }
+    bool page_lock(void*, std::size_t) override { return true; }
     void on_completion(std::function<void()> notify) override
     {
         d_decoder->on_completion(std::move(notify));

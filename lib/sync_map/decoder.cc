@@ -267,7 +267,11 @@ private:
         }
         h.failed_over = [this](const std::string& what) {
             d_hooks.log(level::error,
-                        what + "; decoding goes on with the CPU, nothing is lost");
+                        what +
+                            (d_pipeline->devices() > 0
+                                 ? "; decoding goes on with the other devices"
+                                 : "; decoding goes on with the CPU") +
+                            ", nothing is lost");
         };
         d_pipeline.emplace(std::move(decoders), d_options.slots, std::move(h));
     }

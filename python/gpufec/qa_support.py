@@ -6,7 +6,10 @@
 
 """What the flowgraph tests share: an encoder in NumPy, soft values, and flowgraphs."""
 
+import contextlib
+import os
 import sys
+import tempfile
 import time
 import unittest
 
@@ -15,6 +18,7 @@ from gnuradio import blocks, gpufec, gr
 
 SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8}
 CCSDS_7_8 = "1000101,1111010"
+SIMULATED = "GPUFEC_SIMULATED" in os.environ
 
 
 def random_bits(count, seed):
@@ -156,6 +160,33 @@ def cuda_missing():
     except RuntimeError as error:
         return str(error)
     return None
+
+
+@contextlib.contextmanager
+def failure(text):
+    """A simulated device, "DEVICE:BATCHES", that fails after so many batches."""
+    os.environ["GPUFEC_SIMULATED_FAILURE"] = text
+    try:
+        yield
+    finally:
+        del os.environ["GPUFEC_SIMULATED_FAILURE"]
+
+
+@contextlib.contextmanager
+def output_of_process(lines):
+    """Appends to lines what the process writes, GNU Radio's log included."""
+    with tempfile.TemporaryFile() as file:
+        saved = [os.dup(1), os.dup(2)]
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            for descriptor, copy in zip((1, 2), saved):
+                os.dup2(copy, descriptor)
+                os.close(copy)
+            file.seek(0)
+            lines += file.read().decode().splitlines()
 
 
 def main():
