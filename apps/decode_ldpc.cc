@@ -47,10 +47,12 @@ int decode_ldpc(const arguments& args)
     const auto& code = options.codes[0];
     const double bits = options.codeword ? code.n() : code.k();
     const auto decoder = naming_options([&] {
-        return std::make_unique<file_decoder<ldpc_decoder>>(options,
-                                                            bytes_of(options.format),
-                                                            !values.count("unpacked"),
-                                                            pace * code.n() / bits);
+        return std::make_unique<file_decoder<ldpc_decoder>>(
+            options,
+            bytes_of(options.format),
+            values.count("unpacked") ? &ldpc_decoder::pull_bits
+                                     : &ldpc_decoder::pull_packed,
+            pace * code.n() / bits);
     });
     std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error like others
     file in(text(values, "IN"), O_RDONLY, STDIN_FILENO);

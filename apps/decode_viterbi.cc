@@ -57,7 +57,8 @@ int decode_viterbi(const arguments& args)
         return std::make_unique<file_decoder<viterbi_decoder>>(
             options,
             options.format == soft_format::float32 ? sizeof(float) : 1,
-            !values.count("unpacked"),
+            values.count("unpacked") ? &viterbi_decoder::pull_bits
+                                     : &viterbi_decoder::pull_packed,
             pace * items_per_bit(options));
     });
     std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error like others

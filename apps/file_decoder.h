@@ -86,24 +86,26 @@ private:
     int d_fd;
 };
 
-//! Decodes a file with a stream decoder: viterbi_decoder or ldpc_decoder.
+//! Decodes a file with a stream decoder, such as viterbi_decoder.
 template <class Decoder>
 class file_decoder
 {
 public:
+    using pull_method = std::size_t (Decoder::*)(std::uint8_t*, std::size_t);
+
     /*!
      * \param item_bytes of a soft value
-     * \param packed eight bits a byte, else one
+     * \param pull takes decoded bytes out of the decoder
      * \param items_per_s pace of the input; 0: as fast as possible
      */
     template <class Options>
     file_decoder(const Options& options,
                  std::size_t item_bytes,
-                 bool packed,
+                 pull_method pull,
                  double items_per_s)
         : d_decoder(options),
           d_item_bytes(item_bytes),
-          d_packed(packed),
+          d_pull(pull),
           d_items_per_s(items_per_s),
           d_in(chunk_bytes()),
           d_out(1u << 20)
@@ -150,6 +152,8 @@ public:
         d_progress.clear();
     }
 
+    const Decoder& decoder() const { return d_decoder; }
+
 private:
     // At a pace, 10 ms of it at a time.
     std::size_t chunk_bytes() const
@@ -175,8 +179,7 @@ private:
     {
         bool any = false;
         for (;;) {
-            const auto n = d_packed ? d_decoder.pull_packed(d_out.data(), d_out.size())
-                                    : d_decoder.pull_bits(d_out.data(), d_out.size());
+            const auto n = (d_decoder.*d_pull)(d_out.data(), d_out.size());
             if (n == 0) {
                 return any;
             }
@@ -201,14 +204,14 @@ private:
 
     void show(double begin)
     {
-        const double bits = double(d_written) * (d_packed ? 8 : 1);
-        d_progress.show(std::to_string(std::uint64_t(bits / 1e6)) + " Mbit decoded, " +
-                        std::to_string(int(bits / 1e6 / (seconds() - begin))) + " Mb/s");
+        const double megabytes = double(d_written) / 1e6;
+        d_progress.show(std::to_string(std::uint64_t(megabytes)) + " MB decoded, " +
+                        std::to_string(int(megabytes / (seconds() - begin))) + " MB/s");
     }
 
     Decoder d_decoder;
     std::size_t d_item_bytes;
-    bool d_packed;
+    pull_method d_pull;
     double d_items_per_s; // 0: as fast as possible
     std::vector<std::byte> d_in;
     std::vector<std::uint8_t> d_out;

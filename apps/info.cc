@@ -10,6 +10,7 @@
 #include "command.h"
 #include "cuda/devices.h"
 #include "viterbi_options.h"
+#include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <iomanip>
 #include <iostream>
@@ -72,6 +73,28 @@ void print(const device_report& r)
     std::cout << "\n";
 }
 
+// What is chosen for frames and for a stream of the code that the parameters begin with.
+json sync_choices()
+{
+    auto choices = json::array();
+    for (const auto* const mode : { "framed", "stream" }) {
+        sync_options options(codebook_davey_mackay(10, 32, 210, 1), { 1e-3, 1e-3 });
+        options.mode = sync_mode_from_string(mode);
+        const sync_decoder decoder(options);
+        choices.add(json::object({ { "mode", mode },
+                                   { "n", options.code.n() },
+                                   { "q", options.code.q() },
+                                   { "frame_symbols", options.code.frame_symbols() },
+                                   { "p_insert", options.channel.p_insert() },
+                                   { "p_delete", options.channel.p_delete() },
+                                   { "drifts", decoder.window().size() },
+                                   { "lookahead", decoder.lookahead() },
+                                   { "backend", decoder.active_backend() },
+                                   { "batch", decoder.batch() } }));
+    }
+    return choices;
+}
+
 } // namespace
 
 int info(const arguments& args)
@@ -82,7 +105,7 @@ int info(const arguments& args)
         "Lists the CUDA devices with their limits and the measured rate of "
         "copies each way,\nthe instruction set of the CPU backend, and for "
         "each preset of the Viterbi decoder\nthe block lengths that are "
-        "chosen.",
+        "chosen; with --json also what the synchronisation decoder chooses.",
         {},
         {}
     };
@@ -123,7 +146,8 @@ int info(const arguments& args)
         if (!found.missing.empty()) {
             j.add("cuda_missing", found.missing);
         }
-        write_json(j.add("viterbi_presets", presets), "-");
+        j.add("viterbi_presets", presets);
+        write_json(j.add("sync_defaults", sync_choices()), "-");
         return 0;
     }
 

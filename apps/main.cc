@@ -18,10 +18,13 @@ namespace gpufec {
 int info(const arguments& args);
 int bench_viterbi(const arguments& args);
 int bench_ldpc(const arguments& args);
+int bench_sync(const arguments& args);
 int ber_viterbi(const arguments& args);
 int ber_ldpc(const arguments& args);
+int ber_sync(const arguments& args);
 int decode_viterbi(const arguments& args);
 int decode_ldpc(const arguments& args);
+int decode_sync(const arguments& args);
 
 namespace {
 
@@ -38,10 +41,13 @@ const std::vector<command>& commands()
         { "info", "", "devices, presets and chosen defaults", info },
         { "bench", "viterbi", "how fast decoding is", bench_viterbi },
         { "bench", "ldpc", "how fast decoding is", bench_ldpc },
+        { "bench", "sync", "how fast decoding is", bench_sync },
         { "ber", "viterbi", "error rates over a simulated channel", ber_viterbi },
         { "ber", "ldpc", "error rates over a simulated channel", ber_ldpc },
+        { "ber", "sync", "error rates over a simulated channel", ber_sync },
         { "decode", "viterbi", "decode a file, or standard input", decode_viterbi },
         { "decode", "ldpc", "decode a file, or standard input", decode_ldpc },
+        { "decode", "sync", "decode a file, or standard input", decode_sync },
     };
     return list;
 }

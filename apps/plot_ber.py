@@ -4,7 +4,8 @@
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws bit error rates against Eb/N0 from the JSON files of `gpufec ber`.
+"""Draws error rates from the JSON files of `gpufec ber`: bit error rates against Eb/N0, or
+those of symbols against the probability of insertions and deletions.
 
 Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]...
 """
@@ -19,8 +20,15 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 
+def of_symbols(report):
+    return "ser" in report["points"][0]
+
+
 def label_of(report):
     options = report["options"]
+    if of_symbols(report):
+        return (f"{options['codebook']}, n={options['n']} q={options['q']} "
+                f"N={options['frame_symbols']}, {options['mode']}")
     return (f"{options['code']}, {options['termination']}, "
             f"L={report['decoder']['overlap']}")
 
@@ -43,6 +51,13 @@ def draw(axes, report, label, theory):
                   "--", color=color, alpha=0.6, label="union bound")
 
 
+def draw_symbols(axes, report, label):
+    seen = [p for p in report["points"] if p["errors"] > 0]
+    axes.errorbar([p["p_insert"] for p in seen], [p["ser"] for p in seen],
+                  yerr=[min(1.96 * p["ser_deviation"], 0.9 * p["ser"]) for p in seen],
+                  marker="o", markersize=4, capsize=2, label=label)
+
+
 def plot(reports, labels, png, theory="each", title=None):
     """Draws `reports` (parsed JSON) with their `labels` to the file `png`.
 
@@ -50,10 +65,18 @@ def plot(reports, labels, png, theory="each", title=None):
     """
     figure, axes = pyplot.subplots(figsize=(7, 5))
     for number, (report, label) in enumerate(zip(reports, labels)):
-        draw(axes, report, label, theory == "each" or number == 0)
+        if of_symbols(report):
+            draw_symbols(axes, report, label)
+        else:
+            draw(axes, report, label, theory == "each" or number == 0)
     axes.set_yscale("log")
-    axes.set_xlabel("Eb/N0 [dB]")
-    axes.set_ylabel("bit error rate")
+    if of_symbols(reports[0]):
+        axes.set_xscale("log")
+        axes.set_xlabel("probability of an insertion, and of a deletion, before each bit")
+        axes.set_ylabel("symbol error rate")
+    else:
+        axes.set_xlabel("Eb/N0 [dB]")
+        axes.set_ylabel("bit error rate")
     if title:
         axes.set_title(title)
     axes.grid(True, which="both", alpha=0.3)

@@ -24,9 +24,13 @@ channel_bsid::sptr channel_bsid::make(double p_insert,
                                       double p_substitute,
                                       int frame_bits,
                                       const std::string& length_tag,
-                                      std::uint64_t seed)
+                                      std::uint64_t seed,
+                                      int alphabet)
 {
-    const bsid_model model(p_insert, p_delete, p_substitute);
+    const bsid_model model(p_insert,
+                           p_delete,
+                           p_substitute,
+                           not_negative("alphabet", alphabet, "2 to 16 is allowed"));
     const auto bits = not_negative("frame_bits", frame_bits, "0 and more is allowed");
     if (bits > 0 && length_tag.empty()) {
         throw std::invalid_argument(
@@ -129,7 +133,7 @@ channel_bsid_impl::transmit(const std::uint8_t* in, std::size_t from, std::size_
                 d_frame_tags.back().offset = d_made + d_received.size();
             }
         }
-        d_channel.send(in[k] & 1, d_received);
+        d_channel.send(in[k] % d_model.alphabet(), d_received);
     }
     d_sent += n;
     if (d_frame_bits == 0 || d_sent == d_frame_bits) {

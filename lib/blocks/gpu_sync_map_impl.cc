@@ -76,7 +76,7 @@ sync_output output_from_string(const std::string& name)
 // The most items of a frame that can be decoded.
 std::size_t most_items(const sync_options& o, const bsid_model& channel)
 {
-    const auto drifts = drift_limits(channel, o.code.frame_bits(), o.exclusion);
+    const auto drifts = drift_limits(channel, o.code.frame_bits(), o.exclusion, o.start);
     return o.code.frame_bits() + std::max(0, drifts.last);
 }
 
@@ -119,11 +119,20 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                                       int mn_min,
                                       int mn_max,
                                       int lookahead,
-                                      int acquire)
+                                      int acquire,
+                                      int alphabet,
+                                      const std::string& receiver,
+                                      int insertion_cap,
+                                      double state_threshold,
+                                      double lattice_threshold,
+                                      int start_first,
+                                      const std::vector<double>& start_prior,
+                                      int end_first,
+                                      const std::vector<double>& end_prior)
 {
     const std::string from_0 = "0 and more is allowed";
-    sync_options options(sync_code_of(codebook, q, n, frame_symbols),
-                         { p_insert, p_delete, p_substitute });
+    const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
+    sync_options options(code, { p_insert, p_delete, p_substitute, code.alphabet() });
     options.mode = sync_mode_from_string(mode);
     options.soft_input = soft_input_from_string(soft_input);
     options.output = output_from_string(output);
@@ -135,6 +144,15 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
     options.change_last = mn_max;
     options.lookahead = not_negative("lookahead", lookahead, from_0);
     options.acquire = not_negative("acquire", acquire, from_0);
+    options.receiver = sync_receiver_from_string(receiver);
+    options.insertion_cap = not_negative("insertion_cap", insertion_cap, from_0);
+    options.state_threshold = state_threshold;
+    options.lattice_threshold = lattice_threshold;
+    options.start.first = start_first;
+    if (!start_prior.empty()) {
+        options.start.probability = start_prior;
+    }
+    options.end = { end_first, end_prior };
     options.batch = not_negative("batch", batch, from_0);
     options.slots = not_negative("slots", slots, "1 to 16 is allowed");
     options.max_latency_ms = max_latency_ms;
@@ -167,6 +185,9 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_valid_key(pmt::mp("sync_valid")),
       d_lock_key(pmt::mp("sync_lock")),
       d_source(pmt::mp(alias())),
+      d_frame(d_length_key,
+              d_item_size,
+              [this](const std::string& text) { d_logger->warn("{}", text); }),
       d_channel(options.channel)
 {
     make_decoder();
@@ -184,6 +205,7 @@ void gpu_sync_map_impl::make_decoder()
     d_decoder.reset();
     d_decoder = std::make_unique<sync_decoder>(d_options, make_hooks());
     d_most_items = most_items(d_options, d_options.channel);
+    d_frame.keep(d_most_items);
     publish_choices();
 }
 
@@ -239,7 +261,7 @@ bool gpu_sync_map_impl::start()
 void gpu_sync_map_impl::restart()
 {
     d_decoder->reset();
-    clear_frame();
+    d_frame.clear();
     d_priors.clear();
     d_rest.clear();
     d_rest_given = 0;
@@ -262,6 +284,7 @@ void gpu_sync_map_impl::apply_settings()
     if (const auto channel = d_channel.take()) {
         d_options.channel = *channel;
         d_most_items = std::max(d_most_items, most_items(d_options, *channel));
+        d_frame.keep(d_most_items);
         d_decoder->set_channel(*channel);
     }
     std::lock_guard<std::mutex> guard(d_settings_mutex);
@@ -289,13 +312,14 @@ gpu_sync_map_impl::input gpu_sync_map_impl::look_at(unsigned port,
 int gpu_sync_map_impl::required_items() const
 {
     const auto in = look_at(0, nullptr);
-    return d_complete || (in.ended && in.available == 0) ? 0 : 1;
+    return d_frame.complete() || (in.ended && in.available == 0) ? 0 : 1;
 }
 
 int gpu_sync_map_impl::required_priors() const
 {
     const auto in = look_at(0, nullptr);
-    const bool frame_there = d_complete || (d_gathering && in.ended && in.available == 0);
+    const bool frame_there =
+        d_frame.complete() || (d_frame.open() && in.ended && in.available == 0);
     const auto priors = look_at(1, nullptr);
     const bool more = priors.available > 0 || !priors.ended;
     return frame_there && d_priors.size() < d_prior_count && more;
@@ -355,7 +379,7 @@ int gpu_sync_map_impl::decode(std::size_t room,
         const auto pulled = pull(out + given * d_output_size, room - given);
         given += pulled;
         const bool pushed = d_stream ? push_stream(in) : push_frames(in, priors);
-        if (in.ended && in.left() == 0 && !d_gathering && !d_finished) {
+        if (in.ended && in.left() == 0 && !d_frame.open() && !d_finished) {
             d_decoder->finish();
             d_finished = true;
             continue;
@@ -363,7 +387,8 @@ int gpu_sync_map_impl::decode(std::size_t room,
         if (pulled > 0 || pushed) {
             continue;
         }
-        const bool held_up = d_stream ? in.left() > 0 : d_complete && priors_known();
+        const bool held_up =
+            d_stream ? in.left() > 0 : d_frame.complete() && priors_known();
         const bool stuck = held_up || (d_finished && !d_decoder->done());
         const bool idle = in.taken + priors.taken + given == 0;
         if (!idle || !stuck || !d_decoder->wait(longest_sleep)) {
@@ -420,7 +445,7 @@ bool gpu_sync_map_impl::push_stream(input& in)
     const auto n = d_decoder->push(in.items + in.taken * d_item_size, in.left());
     for (const auto& tag : d_window) {
         const auto item = d_taken + in.taken;
-        if (tag.offset >= item && tag.offset < item + n && !is_length(tag)) {
+        if (tag.offset >= item && tag.offset < item + n && !d_frame.is_length(tag)) {
             d_input_tags.push_back(tag);
         }
     }
@@ -431,13 +456,12 @@ bool gpu_sync_map_impl::push_stream(input& in)
 bool gpu_sync_map_impl::push_frames(input& in, input& priors)
 {
     std::size_t taken = 0;
-    if (!d_complete) {
+    if (!d_frame.complete()) {
         taken = gather(in);
         in.taken += taken;
     }
-    if (!d_complete && d_gathering && in.ended && in.left() == 0) {
-        warn_once(d_warned_of_end, "the input ends within a frame");
-        d_complete = true;
+    if (in.ended && in.left() == 0) {
+        d_frame.end();
     }
     const bool got_priors = d_options.priors && gather_priors(priors);
     return push_frame() || taken > 0 || got_priors;
@@ -446,53 +470,19 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
 // Takes items of one frame, or of none; says how many.
 std::size_t gpu_sync_map_impl::gather(const input& in)
 {
-    if (in.left() == 0) {
-        return 0;
-    }
-    const auto item = d_taken + in.taken;
-    if (const auto length = length_at(item)) {
-        if (d_gathering && d_count > 0) {
-            warn_once(d_warned_of_overlap,
-                      "a length tag lies inside a frame, which ends there");
-            d_complete = true;
-            return 0;
-        }
-        open_frame(*length);
-    }
-    const auto count = next_length_tag(item + 1, d_taken + in.available) - item;
-    if (!d_gathering) {
-        warn_once(d_warned_of_loose, "dropping items that are under no length tag");
-        return count;
-    }
-    return gather_frame(in, std::min<std::uint64_t>(count, d_missing));
-}
-
-void gpu_sync_map_impl::open_frame(long length)
-{
-    clear_frame();
-    d_gathering = true;
-    d_missing = length;
-}
-
-std::size_t gpu_sync_map_impl::gather_frame(const input& in, std::size_t count)
-{
-    const auto item = d_taken + in.taken;
-    const std::uint64_t n = d_options.code.n(), N = d_options.code.frame_symbols();
+    const auto first = d_taken + in.taken, before = d_frame.count();
+    const auto n =
+        d_frame.gather(in.items + in.taken * d_item_size, first, in.left(), d_window);
     for (auto tag : d_window) {
-        if (tag.offset >= item && tag.offset < item + count && !is_length(tag)) {
-            const auto symbol = (d_count + tag.offset - item) / n;
+        if (d_frame.open() && tag.offset >= first && tag.offset < first + n &&
+            !d_frame.is_length(tag)) {
+            const std::uint64_t N = d_options.code.frame_symbols();
+            const auto symbol = (before + tag.offset - first) / d_options.code.n();
             tag.offset = d_pushed * N + std::min(symbol, N - 1);
             d_input_tags.push_back(tag);
         }
     }
-    const auto kept = d_items.size() / d_item_size;
-    const auto keep = std::min(count, d_most_items - std::min(d_most_items, kept));
-    const auto* const from = in.items + in.taken * d_item_size;
-    d_items.insert(d_items.end(), from, from + keep * d_item_size);
-    d_count += count;
-    d_missing -= count;
-    d_complete = d_missing == 0;
-    return count;
+    return n;
 }
 
 bool gpu_sync_map_impl::gather_priors(input& priors)
@@ -514,34 +504,28 @@ bool gpu_sync_map_impl::priors_known() const
 // Pushes the frame if it is complete and the decoder takes it.
 bool gpu_sync_map_impl::push_frame()
 {
-    if (!d_complete || !priors_known()) {
+    if (!d_frame.complete() || !priors_known()) {
         return false;
     }
     const bool priors_there = d_options.priors && d_priors.size() == d_prior_count;
     if (d_options.priors && !priors_there) {
-        warn_once(d_warned_of_priors,
-                  "the weights of the symbols have ended: decoding without");
+        if (!std::exchange(d_warned_of_priors, true)) {
+            d_logger->warn("the weights of the symbols have ended: decoding without");
+        }
     } else if (d_options.priors) {
         mend(d_priors, d_options.code.q());
     }
-    const bool whole = d_items.size() == d_count * d_item_size;
+    const bool whole = d_frame.kept() == d_frame.count();
     const std::size_t beyond_limits = std::numeric_limits<std::int32_t>::max();
-    if (!d_decoder->push_frame(d_items.data(),
-                               whole ? d_count : beyond_limits,
+    if (!d_decoder->push_frame(d_frame.items(),
+                               whole ? d_frame.count() : beyond_limits,
                                priors_there ? d_priors.data() : nullptr)) {
         return false;
     }
     ++d_pushed;
-    clear_frame();
+    d_frame.clear();
     d_priors.clear();
     return true;
-}
-
-void gpu_sync_map_impl::clear_frame()
-{
-    d_items.clear();
-    d_count = d_missing = 0;
-    d_gathering = d_complete = false;
 }
 
 void gpu_sync_map_impl::read_tags(std::size_t available)
@@ -552,47 +536,6 @@ void gpu_sync_map_impl::read_tags(std::size_t available)
     for (auto& tag : d_window) {
         tag.offset = tag.offset - nitems_read(0) + d_taken;
     }
-}
-
-bool gpu_sync_map_impl::is_length(const tag_t& tag) const
-{
-    return d_length_key && pmt::eqv(tag.key, d_length_key);
-}
-
-// The length that a tag holds; 0 if it is none.
-long gpu_sync_map_impl::length_of(const tag_t& tag) const
-{
-    const bool number = is_length(tag) && pmt::is_integer(tag.value);
-    return number ? std::max(0L, pmt::to_long(tag.value)) : 0;
-}
-
-std::optional<long> gpu_sync_map_impl::length_at(std::uint64_t item)
-{
-    std::optional<long> length;
-    for (const auto& tag : d_window) {
-        if (tag.offset == item && is_length(tag)) {
-            if (const long l = length_of(tag)) {
-                length = l;
-            } else {
-                warn_once(
-                    d_warned_of_length,
-                    "ignoring tags without a length of at least 1; the first holds " +
-                        pmt::write_string(tag.value));
-            }
-        }
-    }
-    return length;
-}
-
-std::uint64_t gpu_sync_map_impl::next_length_tag(std::uint64_t from,
-                                                 std::uint64_t end) const
-{
-    for (const auto& tag : d_window) {
-        if (tag.offset >= from && is_length(tag)) {
-            return std::min(end, tag.offset);
-        }
-    }
-    return end;
 }
 
 void gpu_sync_map_impl::hold_report(const sync_decoder::frame& f,
@@ -636,14 +579,6 @@ void gpu_sync_map_impl::hold_input_tags(const sync_decoder::frame& f,
         tag.offset = first_item + symbol * d_symbol_items;
         d_tags.hold(tag);
         d_input_tags.pop_front();
-    }
-}
-
-void gpu_sync_map_impl::warn_once(bool& warned, const std::string& text)
-{
-    if (!warned) {
-        warned = true;
-        d_logger->warn("{}", text);
     }
 }
 

@@ -10,6 +10,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H
 
+#include "frame_gatherer.h"
 #include "sync_parameters.h"
 #include "tag_queue.h"
 #include <gnuradio/gpufec/gpu_sync_map.h>
@@ -73,22 +74,14 @@ private:
 
     // Framed mode.
     std::size_t gather(const input& in);
-    std::size_t gather_frame(const input& in, std::size_t count);
-    void open_frame(long length);
     bool gather_priors(input& priors);
     bool priors_known() const;
     bool push_frame();
-    void clear_frame();
-    std::optional<long> length_at(std::uint64_t item);
-    std::uint64_t next_length_tag(std::uint64_t from, std::uint64_t end) const;
-    long length_of(const tag_t& tag) const;
 
     // Tags; those of d_window are of the input from item d_taken on, by stream item.
     void read_tags(std::size_t available);
-    bool is_length(const tag_t& tag) const;
     void hold_report(const sync_decoder::frame& f, std::uint64_t first_item);
     void hold_input_tags(const sync_decoder::frame& f, std::uint64_t first_item);
-    void warn_once(bool& warned, const std::string& text);
 
     sync_options d_options;
     const bool d_stream;
@@ -108,12 +101,10 @@ private:
     bool d_finished = false; // the decoder knows that the input has ended
     std::string d_failure;   // seen by forecast()
 
-    // The frame being gathered. No more items are kept than can be decoded.
-    std::vector<std::byte> d_items;
-    std::vector<float> d_priors;
+    frame_gatherer d_frame; // no more of it is kept than can be decoded
     std::size_t d_most_items = 0;
-    std::uint64_t d_count = 0, d_missing = 0;
-    bool d_gathering = false, d_complete = false, d_priors_ended = true;
+    std::vector<float> d_priors; // of that frame, so far
+    bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // frames
 
     std::vector<std::byte> d_rest; // of a frame that is being given
@@ -123,8 +114,6 @@ private:
     // Of the input, not yet given: by received item, or in frames by symbol.
     std::deque<tag_t> d_input_tags;
     tag_queue d_tags;
-    bool d_warned_of_length = false, d_warned_of_overlap = false;
-    bool d_warned_of_loose = false, d_warned_of_end = false, d_warned_of_priors = false;
 
     // Shared with the threads that call setters. Only the block's own thread calls the
     // decoder, so that no setter waits while it works or sleeps.

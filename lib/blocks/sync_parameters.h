@@ -20,13 +20,17 @@ namespace gr {
 namespace gpufec {
 
 //! \throws std::invalid_argument
-inline sync_code
-sync_code_of(const std::vector<std::uint8_t>& codebook, int q, int n, int frame_symbols)
+inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
+                              int q,
+                              int n,
+                              int frame_symbols,
+                              int alphabet)
 {
     return { not_negative("n", n, "at least 1 is allowed"),
              not_negative("q", q, "2 to 65536 is allowed"),
              not_negative("frame_symbols", frame_symbols, "at least 1 is allowed"),
-             codebook };
+             codebook,
+             not_negative("alphabet", alphabet, "2 to 16 is allowed") };
 }
 
 //! Message symbols are bytes as long as that is enough.
@@ -44,17 +48,17 @@ public:
     void set_p_insert(double p)
     {
         std::lock_guard<std::mutex> guard(d_mutex);
-        change({ p, d_channel.p_delete(), d_channel.p_substitute() });
+        change(p, d_channel.p_delete(), d_channel.p_substitute());
     }
     void set_p_delete(double p)
     {
         std::lock_guard<std::mutex> guard(d_mutex);
-        change({ d_channel.p_insert(), p, d_channel.p_substitute() });
+        change(d_channel.p_insert(), p, d_channel.p_substitute());
     }
     void set_p_substitute(double p)
     {
         std::lock_guard<std::mutex> guard(d_mutex);
-        change({ d_channel.p_insert(), d_channel.p_delete(), p });
+        change(d_channel.p_insert(), d_channel.p_delete(), p);
     }
 
     //! The channel, if it has changed since the last call.
@@ -69,9 +73,9 @@ public:
     }
 
 private:
-    void change(const bsid_model& channel)
+    void change(double p_insert, double p_delete, double p_substitute)
     {
-        d_channel = channel;
+        d_channel = { p_insert, p_delete, p_substitute, d_channel.alphabet() };
         d_changed = true;
     }
 

@@ -45,9 +45,11 @@ struct sync_plan {
     sync_receiver receiver;
     unsigned insertion_cap;
     double state_threshold, lattice_threshold;
-    //! What every received item weighs beside the channel: 1, or in a stream s, which
-    //! makes an item that has nothing to do with the code weigh 1. Then paths that begin
-    //! or end elsewhere, and so explain fewer items, can be compared.
+    //! What every received item weighs beside the channel: s, which makes an item that
+    //! has nothing to do with the code weigh 1. Then the paths of a stream that begin or
+    //! end elsewhere, and so explain fewer items, can be compared; and metrics differ
+    //! less from drift to drift, which floats need where drifts are many. 1 where priors
+    //! of a frame's ends say which paths explain how many items.
     double item_weight;
 
     // A frame's input: header, start and end metrics (window doubles each), priors
@@ -83,7 +85,7 @@ struct sync_plan {
     //! Weight of a deletion, in units.
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
     //! What the logarithm of a frame's weight lacks of that of its probability, if its
-    //! lattices are in units and symbols without priors weigh 1.
+    //! lattices are in units and symbols without priors weigh 1; item_weight stays in.
     double log_scale() const;
 
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }

@@ -269,24 +269,80 @@ void lane_group::decode(const std::byte* input,
     }
 }
 
-void lane_group::forward(const std::byte* input, double* carried)
+namespace {
+
+// The channel symbols of all words, a word a lane; what lanes are left over hold zeros.
+std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes)
 {
-    const auto run = [&](auto row, auto metric) {
-        load<decltype(row), decltype(metric)>(input, 0);
-        d_kernel.forward(d_frames);
-        const auto* in = reinterpret_cast<const decltype(metric)*>(d_alpha.data()) +
-                         std::size_t(d_plan.outputs) * d_plan.window * d_kernel.lanes;
-        for (unsigned m = 0; m < d_plan.window; ++m) {
-            carried[m] = in[m * d_kernel.lanes];
+    const std::size_t n = code.n(), groups = (code.q() + lanes - 1) / lanes;
+    std::vector<std::uint8_t> words(code.frame_symbols() * groups * n * lanes);
+    for (unsigned i = 0; i < code.frame_symbols(); ++i) {
+        for (unsigned D = 0; D < code.q(); ++D) {
+            auto* const to = &words[(i * groups + D / lanes) * n * lanes + D % lanes];
+            for (unsigned t = 0; t < n; ++t) {
+                to[t * lanes] = code.word(i, D)[t];
+            }
         }
-    };
-    if (d_plan.precision == sync_precision::float32) {
-        run(0.0f, 0.0f);
-    } else if (d_plan.precision == sync_precision::float64) {
-        run(0.0, 0.0);
-    } else {
-        run(0.0f, 0.0);
     }
+    return words;
+}
+
+} // namespace
+
+alpha_carrier::alpha_carrier(const sync_plan& plan, const lane_kernels& kernels)
+    : d_plan(plan),
+      d_kernel(plan.precision == sync_precision::float32 ? kernels.carriers->float32
+                                                         : kernels.carriers->float64),
+      d_words(words_by_lane(plan.code, d_kernel.lanes)),
+      d_transmission((std::size_t(plan.code.n()) * plan.outputs + plan.window) *
+                     plan.code.alphabet() * d_kernel.real_bytes),
+      d_alpha(plan.window * d_kernel.real_bytes),
+      d_scratch(std::size_t(carry_rows) * plan.window * d_kernel.lanes *
+                d_kernel.real_bytes),
+      d_frame{ d_words.data(),
+               plan.code.n(),
+               plan.code.q(),
+               plan.code.alphabet(),
+               plan.code.frame_symbols(),
+               plan.outputs,
+               plan.window,
+               plan.insertion(),
+               plan.deletion(),
+               d_transmission.data(),
+               d_alpha.data(),
+               d_scratch.data() }
+{
+}
+
+template <class Real>
+void alpha_carrier::run(const std::byte* frame, double* carried)
+{
+    const sync_items items(d_plan, frame);
+    auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
+    for (unsigned m = 0; m < d_plan.window; ++m) {
+        alpha[m] = items.start(m);
+    }
+    auto* out = reinterpret_cast<Real*>(d_transmission.data());
+    const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
+    const auto count = std::int64_t(d_plan.code.n()) * d_plan.outputs + d_plan.window;
+    for (std::int64_t k = 0; k < count; ++k) {
+        for (unsigned x = 0; x < d_plan.code.alphabet(); ++x) {
+            *out++ = items.weight(base + k, x);
+        }
+    }
+    d_kernel.carry(d_frame);
+    std::copy_n(alpha, d_plan.window, carried);
+}
+
+void alpha_carrier::carry(const std::byte* frame, double* carried)
+{
+    d_plan.precision == sync_precision::float32 ? run<float>(frame, carried)
+                                                : run<double>(frame, carried);
+}
+
+std::size_t cpu_sync_batch(const sync_plan& plan, unsigned threads)
+{
+    return (plan.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
 }
 
 std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,

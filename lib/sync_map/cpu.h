@@ -40,12 +40,6 @@ public:
                 std::byte* output,
                 sync_status* status);
 
-    /*!
-     * \brief Only the forward recursion of one frame.
-     * \param carried window metrics of sum 1 at boundary outputs, all 0 if it is dead
-     */
-    void forward(const std::byte* input, double* carried);
-
 private:
     template <class Row, class Metric>
     void load(const std::byte* input, unsigned lane);
@@ -63,6 +57,34 @@ private:
     std::vector<double> d_log_weight;
     lane_frames d_frames;
 };
+
+//! Carries α over frames of the linear form, one at a time; for streams.
+class alpha_carrier
+{
+public:
+    //! In doubles unless the plan's precision is float32.
+    explicit alpha_carrier(const sync_plan& plan,
+                           const lane_kernels& kernels = cpu_kernels());
+
+    /*!
+     * \param frame whose start metrics are α at boundary 0
+     * \param carried window metrics of sum 1 at boundary outputs, all 0 if it is dead
+     */
+    void carry(const std::byte* frame, double* carried);
+
+private:
+    template <class Real>
+    void run(const std::byte* frame, double* carried);
+
+    const sync_plan d_plan;
+    const carry_kernel d_kernel;
+    std::vector<std::uint8_t> d_words;
+    host_memory d_transmission, d_alpha, d_scratch;
+    carried_frame d_frame;
+};
+
+//! Frames enough for full lanes on every thread.
+std::size_t cpu_sync_batch(const sync_plan& plan, unsigned threads);
 
 //! \p kernels names a variant of the kernels, or is "" for the best.
 std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,

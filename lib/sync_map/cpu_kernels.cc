@@ -16,11 +16,9 @@
  * meet lie the posteriors, and their sums are merged up the tries to the next α or β. */
 
 #include "cpu_kernels.h"
+#include "flush_denormals.h"
 #include <cmath>
 #include <cstring>
-#ifdef __SSE2__
-#include <immintrin.h>
-#endif
 
 namespace gr {
 namespace gpufec {
@@ -29,21 +27,6 @@ namespace GPUFEC_ISA {
 namespace {
 
 constexpr unsigned vector_bytes = 4 * GPUFEC_LANES;
-
-// Denormals cost a hundred cycles each and are worth nothing here.
-class flush_denormals
-{
-public:
-#ifdef __SSE2__
-    flush_denormals() : d_saved(_mm_getcsr()) { _mm_setcsr(d_saved | 0x8040); }
-    ~flush_denormals() { _mm_setcsr(d_saved); }
-
-private:
-    unsigned d_saved;
-#else
-    flush_denormals() {}
-#endif
-};
 
 // Lattice rows of Row, boundary metrics of Metric, one lane for each Metric in a vector.
 template <class Row, class Metric>
@@ -56,18 +39,8 @@ public:
     {
         const flush_denormals guard;
         linear_form form(frames);
-        form.run_forward(frames.symbols);
+        form.run_forward();
         form.run_backward();
-    }
-
-    static void forward(const lane_frames& frames)
-    {
-        const flush_denormals guard;
-        linear_form form(frames);
-        form.run_forward(frames.outputs);
-        for (unsigned l = 0; l < lanes; ++l) {
-            frames.log_weight[l] = form.d_log[l];
-        }
     }
 
 private:
@@ -430,10 +403,10 @@ private:
 
     // ---- the recursions ----
 
-    void run_forward(unsigned symbols)
+    void run_forward()
     {
         std::memcpy(d_alpha, d_f.start, d_M * sizeof(mvec));
-        for (unsigned i = 0; i < symbols; ++i) {
+        for (unsigned i = 0; i < d_f.symbols; ++i) {
             const auto& t = d_tries[i % d_tries.frame_symbols()];
             spread_alpha(t, i, d_alpha + std::size_t(i) * d_M);
             sum_words(t.suffix, t.prefix, d_prefix, i);
@@ -596,7 +569,7 @@ template <class Row, class Metric>
 constexpr lane_kernel kernel()
 {
     using form = linear_form<Row, Metric>;
-    return { form::lanes, sizeof(Row), sizeof(Metric), form::decode, form::forward };
+    return { form::lanes, sizeof(Row), sizeof(Metric), form::decode };
 }
 
 #define GPUFEC_TEXT_(x) #x
@@ -608,7 +581,8 @@ extern const lane_kernels kernels;
 const lane_kernels kernels = { GPUFEC_TEXT(GPUFEC_ISA),
                                kernel<float, float>(),
                                kernel<double, double>(),
-                               kernel<float, double>() };
+                               kernel<float, double>(),
+                               &carriers };
 
 } // namespace GPUFEC_ISA
 } // namespace gpufec

@@ -11,6 +11,7 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_KERNELS_H
 
+#include "carry_kernels.h"
 #include "tries.h"
 #include <cstddef>
 
@@ -49,13 +50,12 @@ struct lane_kernel {
     unsigned row_bytes;    //!< of one value of a row
     unsigned metric_bytes; //!< of one metric
     void (*decode)(const lane_frames&);
-    //! Only alpha, as far as boundary outputs, and log_weight as far as there.
-    void (*forward)(const lane_frames&);
 };
 
 struct lane_kernels {
     const char* name; //!< the instruction set
     lane_kernel float32, float64, mixed;
+    const carry_kernels* carriers;
 };
 
 //! Rows of scratch memory that a kernel needs.

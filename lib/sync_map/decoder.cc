@@ -83,7 +83,7 @@ public:
             return false;
         }
         write_framed(d_options, *d_plan, d_window, items, count, priors, next_input());
-        added(0);
+        added({ 0, std::int64_t(count) });
         return true;
     }
 
@@ -127,9 +127,13 @@ public:
             f.last_drifts = f.first_drifts + d_plan->window;
         }
         f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
-        f.begin = d_origins.front() + f.status.start_drift;
-        d_origins.pop_front();
-        f.locked = f.status.valid && (!d_cutter || follows(f.status));
+        const auto place = d_places.front();
+        d_places.pop_front();
+        f.begin = place.origin + f.status.start_drift;
+        f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
+        if (!d_cutter) {
+            f.status.log_probability -= place.items * std::log(d_plan->item_weight);
+        }
         return true;
     }
 
@@ -163,7 +167,7 @@ public:
         d_pipeline->drain();
         d_count = d_given = 0;
         d_number = 0;
-        d_origins.clear();
+        d_places.clear();
         d_finishing = false;
         stop_clock();
         start_stream();
@@ -247,10 +251,9 @@ private:
             }
         }
         if (decoders.empty()) {
-            // Full lanes for every thread.
-            const std::size_t lanes = d_options.form == sync_form::linear ? 16 : 1;
-            const auto frames =
-                d_options.batch ? d_options.batch : lanes * d_options.threads;
+            const auto frames = d_options.batch
+                                    ? d_options.batch
+                                    : cpu_sync_batch(*d_plan, d_options.threads);
             decoders.push_back(make_cpu_decoder(*d_plan, frames, d_options.threads));
         }
         d_batch = decoders.front()->limits().pieces;
@@ -264,7 +267,11 @@ private:
         }
         h.failed_over = [this](const std::string& what) {
             d_hooks.log(level::error,
-                        what + "; decoding goes on with the CPU, nothing is lost");
+                        what +
+                            (d_pipeline->devices() > 0
+                                 ? "; decoding goes on with the other devices"
+                                 : "; decoding goes on with the CPU") +
+                            ", nothing is lost");
         };
         d_pipeline.emplace(std::move(decoders), d_options.slots, std::move(h));
     }
@@ -318,9 +325,9 @@ private:
         return d_pipeline->filling()->input + d_count * d_plan->input_bytes();
     }
 
-    void added(std::int64_t origin)
+    void added(stream_cutter::place place)
     {
-        d_origins.push_back(origin);
+        d_places.push_back(place);
         ++d_count;
         start_clock();
         if (d_count == d_batch) {
@@ -359,9 +366,9 @@ private:
         }
     }
 
-    bool follows(const sync_status& status) const
+    // Items that lie beyond the end of the stream say nothing either way.
+    bool follows(const sync_status& status, std::int64_t items) const
     {
-        const double items = double(d_plan->code.n()) * d_plan->symbols;
         return status.log_probability / items > d_lock_limit;
     }
 
@@ -386,9 +393,9 @@ private:
     std::optional<stream_cutter> d_cutter;
     std::string d_missing; // why there is no CUDA
     double d_lock_limit = 0;
-    std::deque<std::int64_t> d_origins; // of frames not yet pulled
-    std::size_t d_count = 0;            // frames in the open slot
-    std::size_t d_given = 0;            // frames of the oldest slot already pulled
+    std::deque<stream_cutter::place> d_places; // of frames not yet pulled
+    std::size_t d_count = 0;                   // frames in the open slot
+    std::size_t d_given = 0;                   // frames of the oldest slot already pulled
     std::uint64_t d_number = 0;
     bool d_finishing = false;
     clock::time_point d_deadline = clock::time_point::max();

@@ -41,8 +41,13 @@ void check_threshold(const std::string& name, double value)
     }
 }
 
-void check_prior(const std::string& name, const drift_prior& prior)
+void check_prior(const std::string& end, const drift_prior& prior)
 {
+    const int limit = 1 << 20;
+    if (prior.first < -limit || prior.first > limit) {
+        refuse(end + "_first", prior.first, "-1048576 to 1048576 is allowed");
+    }
+    const auto name = end + "_prior";
     double sum = 0;
     for (const double p : prior.probability) {
         if (!(p >= 0) || std::isinf(p)) {
@@ -53,6 +58,11 @@ void check_prior(const std::string& name, const drift_prior& prior)
     if (!prior.probability.empty() && !(sum > 0)) {
         refuse(name, sum, "the sum of its probabilities must be above 0");
     }
+}
+
+bool begins_at_0(const sync_options& o)
+{
+    return o.start.first == 0 && o.start.probability.size() == 1;
 }
 
 // The drifts of one symbol that the corridor form allows for.
@@ -147,10 +157,29 @@ void check_options(const sync_options& o)
     }
     check_threshold("state_threshold", o.state_threshold);
     check_threshold("lattice_threshold", o.lattice_threshold);
-    check_prior("start prior", o.start);
-    check_prior("end prior", o.end);
+    check_prior("start", o.start);
+    check_prior("end", o.end);
+    if (o.form == sync_form::linear) {
+        const std::string allowed = "it is allowed with form corridor";
+        if (o.receiver != sync_receiver::corridor) {
+            refuse("receiver",
+                   o.receiver == sync_receiver::lattice ? "lattice" : "trellis",
+                   allowed);
+        }
+        if (o.state_threshold > 0) {
+            refuse("state_threshold", o.state_threshold, allowed);
+        }
+        if (o.lattice_threshold > 0) {
+            refuse("lattice_threshold", o.lattice_threshold, allowed);
+        }
+    }
     if (o.mode == sync_mode::stream && o.priors) {
         refuse("mode", "stream", "priors of symbols are allowed in framed mode");
+    }
+    if (o.mode == sync_mode::stream && (!begins_at_0(o) || !o.end.probability.empty())) {
+        refuse(begins_at_0(o) ? "end_prior" : "start_prior",
+               "given",
+               "it is allowed in framed mode; see acquire");
     }
 }
 
@@ -168,8 +197,13 @@ drift_range decoder_window(const sync_options& o)
     if (o.mode == sync_mode::framed) {
         return drift_limits(o.channel, o.code.frame_bits(), o.exclusion, o.start);
     }
-    const auto symbols = o.code.frame_symbols() + chosen_lookahead(o);
-    return drift_limits(o.channel, symbols * o.code.n(), o.exclusion);
+    const auto bits = (o.code.frame_symbols() + chosen_lookahead(o)) * o.code.n();
+    const auto limits = drift_limits(o.channel, bits, o.exclusion);
+    // Where the frame begins is known but roughly, and may be off to either side.
+    const auto& c = o.channel;
+    const double mean = bits * (c.p_insert() - c.p_delete()) / (1 - c.p_insert());
+    const int spread = std::ceil(std::max(limits.last - mean, mean - limits.first));
+    return { std::min(limits.first, -spread), std::max(limits.last, spread) };
 }
 
 sync_plan make_plan(const sync_options& o)
@@ -198,7 +232,8 @@ sync_plan make_plan(const sync_options& o)
              o.insertion_cap,
              o.state_threshold,
              o.lattice_threshold,
-             o.mode == sync_mode::stream ? double(o.code.alphabet()) : 1.0 };
+             begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet())
+                                                         : 1.0 };
 }
 
 std::vector<double> window_metrics(const drift_prior& prior, drift_range window)

@@ -125,6 +125,74 @@ TEST(sync_cpu, alphabets_words_and_lengths_of_any_kind)
     }
 }
 
+void scale_to_1(std::vector<double>& values)
+{
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    for (auto& v : values) {
+        v /= sum;
+    }
+}
+
+// A frame's end is as likely at any drift, so that λ there is α; but the reference does
+// not weigh items.
+std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
+{
+    auto& o = data.options;
+    const auto window = decoder_window(o);
+    o.end = { window.first, std::vector<double>(window.size(), 1) };
+    const auto drifts = reference_of(data, o, f).drifts;
+    std::vector<double> alpha(drifts.end() - window.size(), drifts.end());
+    for (unsigned m = 0; m < alpha.size(); ++m) {
+        alpha[m] *= std::pow(double(o.code.alphabet()), double(m));
+    }
+    scale_to_1(alpha);
+    return alpha;
+}
+
+TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
+{
+    for (const auto& c : awkward_cases()) {
+        auto data = random_frames(c.code, c.channel, 3);
+        for (const auto precision :
+             { sync_precision::float64, sync_precision::float32 }) {
+            data.options.precision = precision;
+            const auto plan = make_plan(data.options);
+            const host_memory frame(plan.input_bytes());
+            std::vector<double> carried(plan.window);
+            for (const auto& variant : variants()) {
+                alpha_carrier carrier(plan, cpu_kernels(variant));
+                for (std::size_t f = 0; f < data.messages.size(); ++f) {
+                    write_framed(data.options,
+                                 plan,
+                                 decoder_window(data.options),
+                                 data.received[f].data(),
+                                 data.received[f].size(),
+                                 nullptr,
+                                 frame.data());
+                    carrier.carry(frame.data(), carried.data());
+                    // In a stream there are no drifts beyond what was received.
+                    const int last = int(data.received[f].size()) -
+                                     int(c.code.frame_bits()) -
+                                     decoder_window(data.options).first;
+                    std::fill(carried.begin() + last + 1, carried.end(), 0);
+                    scale_to_1(carried);
+                    EXPECT_LE(largest_difference(carried, alpha_of_reference(data, f)),
+                              precision == sync_precision::float64 ? 1e-10 : 1e-6)
+                        << variant << " n " << c.code.n() << " q " << c.code.q();
+                }
+            }
+        }
+    }
+}
+
+TEST(sync_cpu, more_drifts_than_the_papers_could_do)
+{
+    auto data = random_frames(codebook_random(10, 2, 1400, 1), { 0.2, 0.2, 0 }, 1);
+    EXPECT_GT(decoder_window(data.options).size(), 1024u);
+    data.options.precision = sync_precision::float32;
+    EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-6);
+}
+
 TEST(sync_cpu, priors_soft_values_and_boundary_priors)
 {
     for (const auto form : { sync_form::linear, sync_form::corridor }) {

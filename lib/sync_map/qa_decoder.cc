@@ -9,6 +9,7 @@
  * against framed decoding, acquisition and loss of lock. */
 
 #include "decode_frames.h"
+#include "simulation.h"
 #include <gtest/gtest.h>
 
 namespace gr {
@@ -76,11 +77,9 @@ sync_options stream_options(sync_options o, sync_output output)
     return o;
 }
 
-TEST(sync_decoder_stream, agrees_with_the_whole_stream)
+void check_against_whole_stream(const sync_code& code, const bsid_model& channel)
 {
     const unsigned frames = 60;
-    const auto code = codebook_random(6, 4, 5, 4);
-    const bsid_model channel(0.02, 0.03, 0.01);
     const auto data = random_frames(code, channel, frames);
     const auto items = joined(data);
     auto o = stream_options(data.options, sync_output::posteriors64);
@@ -91,19 +90,42 @@ TEST(sync_decoder_stream, agrees_with_the_whole_stream)
 
     // What was received ends, and after it every item is as likely as any other.
     const unsigned symbols = frames * code.frame_symbols() + 20;
+    const unsigned s = code.alphabet();
     reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
     for (int j = 0; j < int(symbols * code.n()) + 110; ++j) {
         const bool there = j < int(items.size());
-        p.likelihood.push_back(there ? items[j] == 0 : 0.5);
-        p.likelihood.push_back(there ? items[j] == 1 : 0.5);
+        for (unsigned x = 0; x < s; ++x) {
+            p.likelihood.push_back(there ? items[j] == x : 1.0 / s);
+        }
     }
     p.start = window_metrics({}, p.window);
     for (int m = p.window.first; m <= p.window.last; ++m) {
-        p.end.push_back(std::exp2(m));
+        p.end.push_back(std::pow(double(s), m));
     }
     auto whole = reference::linear(p).posteriors;
     whole.resize(decoded.values.size());
-    EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
+    EXPECT_LE(largest_difference(decoded.values, whole), 1e-9)
+        << "n " << code.n() << " q " << code.q() << " alphabet " << s << " channel "
+        << channel.p_insert() << ' ' << channel.p_delete() << ' '
+        << channel.p_substitute();
+}
+
+TEST(sync_decoder_stream, agrees_with_the_whole_stream)
+{
+    check_against_whole_stream(codebook_random(6, 4, 5, 4), { 0.02, 0.03, 0.01 });
+    check_against_whole_stream(codebook_random(7, 4, 1, 4), { 0.02, 0.02, 0 });
+    check_against_whole_stream(codebook_random(4, 6, 9, 5, 4), { 0.02, 0.02, 0.02, 4 });
+}
+
+TEST(sync_decoder_stream, channels_that_lack_an_event)
+{
+    const auto code = codebook_random(6, 4, 5, 4);
+    check_against_whole_stream(code, { 0, 0.03, 0.01 });
+    check_against_whole_stream(code, { 0.03, 0, 0.01 });
+    check_against_whole_stream(code, { 0, 0, 0.1 });
+    check_against_whole_stream(code, { 0, 0, 0 });
+    check_against_whole_stream(code, { 0.02, 0.02, 0.5 });
+    check_against_whole_stream(code, { 0.02, 0.02, 1 });
 }
 
 TEST(sync_decoder_stream, output_does_not_depend_on_how_it_is_pushed)
@@ -286,6 +308,28 @@ TEST(sync_decoder_frames, the_channel_can_change)
     EXPECT_THROW(decoder.set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
 }
 
+TEST(sync_simulation, deviation_is_that_of_frames)
+{
+    sync_error_counts counts;
+    EXPECT_EQ(counts.symbol_error_rate(), 0);
+    counts.add(10, 0);
+    EXPECT_EQ(counts.deviation(), INFINITY);
+    counts.add(10, 4);
+    EXPECT_DOUBLE_EQ(counts.symbol_error_rate(), 0.2);
+    EXPECT_DOUBLE_EQ(counts.frame_error_rate(), 0.5);
+    EXPECT_DOUBLE_EQ(counts.deviation(), 0.2); // of rates 0 and 0.4
+}
+
+TEST(sync_simulation, frames_are_the_same_each_time)
+{
+    const sync_options o(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 });
+    const sync_frame_source source(o, 1), same(o, 1), other(o, 2);
+    EXPECT_EQ(source.make(7).message, same.make(7).message);
+    EXPECT_EQ(source.make(7).items, same.make(7).items);
+    EXPECT_NE(source.make(7).message, source.make(8).message);
+    EXPECT_NE(source.make(7).message, other.make(7).message);
+}
+
 TEST(sync_decoder_options, are_refused_by_name)
 {
     const sync_options good(codebook_random(4, 6, 5, 4), { 0.1, 0.1, 0 });
@@ -314,8 +358,38 @@ TEST(sync_decoder_options, are_refused_by_name)
     expect([](o& x) { x.change_first = 1; }, "mn_min is 1");
     expect([](o& x) { x.change_last = -1; }, "mn_max is -1");
     expect([](o& x) { x.state_threshold = 1; }, "state_threshold is 1");
-    expect([](o& x) { x.start.probability = { -1 }; }, "start prior is -1");
+    expect([](o& x) { x.start.probability = { -1 }; }, "start_prior is -1");
+    expect([](o& x) { x.end = { 0, { 0, 0 } }; }, "end_prior is 0");
+    expect([](o& x) { x.start.first = 1 << 30; }, "start_first is 1073741824");
+    expect([](o& x) { x.end.first = -(1 << 30); }, "end_first is -1073741824");
+    expect([](o& x) { x.lattice_threshold = NAN; }, "lattice_threshold is nan");
+    const std::vector<std::pair<std::string, std::function<void(o&)>>> of_the_corridor = {
+        { "receiver is lattice", [](o& x) { x.receiver = sync_receiver::lattice; } },
+        { "receiver is trellis", [](o& x) { x.receiver = sync_receiver::trellis; } },
+        { "state_threshold is 0.5", [](o& x) { x.state_threshold = 0.5; } },
+        { "lattice_threshold is 0.5", [](o& x) { x.lattice_threshold = 0.5; } },
+    };
+    for (const auto& [words, change] : of_the_corridor) {
+        expect(change, words);
+        EXPECT_EQ(refusal([&, &set = change](o& x) {
+                      x.form = sync_form::corridor;
+                      set(x);
+                  }),
+                  "");
+    }
     expect([](o& x) { x.channel = bsid_model(0, 0, 0, 3); }, "alphabet of the channel");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.start.probability = { 1, 1 };
+        },
+        "start_prior is given");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.end.probability = { 1 };
+        },
+        "end_prior is given");
     expect(
         [](o& x) {
             x.mode = sync_mode::stream;

@@ -14,26 +14,11 @@
 namespace gr {
 namespace gpufec {
 
-namespace {
-
-// The forward recursion in floats only where the frames are decoded in floats.
-sync_plan forward_plan(sync_plan plan)
-{
-    plan.form = sync_form::linear;
-    if (plan.precision == sync_precision::mixed) {
-        plan.precision = sync_precision::float64;
-    }
-    return plan;
-}
-
-} // namespace
-
 stream_cutter::stream_cutter(const sync_options& options, const sync_plan& plan)
     : d_options(options),
       d_plan(plan),
       d_window(decoder_window(options)),
-      d_forward(std::make_unique<lane_group>(
-          forward_plan(plan), std::make_shared<word_tries>(plan.code), cpu_kernels())),
+      d_carrier(plan),
       d_alpha(window_metrics({}, d_window)),
       d_acquired(options.acquire == 0)
 {
@@ -67,15 +52,16 @@ bool stream_cutter::ready() const
     return d_origin + offsets + n * d_plan.symbols + d_window.last <= received();
 }
 
-std::int64_t stream_cutter::write(std::byte* frame)
+stream_cutter::place stream_cutter::write(std::byte* frame)
 {
     if (!d_acquired) {
         acquire();
     }
-    const auto origin = d_origin;
-    fill(d_plan, origin, d_window, d_alpha, frame);
+    const auto whole = std::int64_t(d_plan.code.n()) * d_plan.symbols;
+    const place at{ d_origin, std::min(whole, received() - d_origin) };
+    fill(d_plan, at.origin, d_window, d_alpha, frame);
     advance(frame);
-    return origin;
+    return at;
 }
 
 void stream_cutter::fill(const sync_plan& plan,
@@ -110,7 +96,7 @@ void stream_cutter::fill(const sync_plan& plan,
 void stream_cutter::advance(const std::byte* frame)
 {
     std::vector<double> next(d_window.size());
-    d_forward->forward(frame, next.data());
+    d_carrier.carry(frame, next.data());
     double sum = 0, mean = 0;
     for (unsigned m = 0; m < next.size(); ++m) {
         sum += next[m];
@@ -144,7 +130,8 @@ void stream_cutter::forget()
 // Finds the first boundary: every offset is as likely before the first frame is received.
 void stream_cutter::acquire()
 {
-    auto plan = forward_plan(d_plan);
+    auto plan = d_plan;
+    plan.form = sync_form::linear;
     const drift_range window{ d_window.first, int(d_options.acquire) + d_window.last };
     plan.window = window.size();
     plan.max_items += d_options.acquire;

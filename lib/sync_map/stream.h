@@ -44,9 +44,14 @@ public:
     //! Whether nothing more will become ready().
     bool done() const { return d_finished && !ready(); }
 
-    //! Writes the input of the next frame and says which received item is its boundary 0
-    //! at drift 0.
-    std::int64_t write(std::byte* frame);
+    //! Where a frame lies in the stream.
+    struct place {
+        std::int64_t origin; //!< received item of boundary 0 at drift 0
+        std::int64_t items;  //!< received of it and its look-ahead, if there is no drift
+    };
+
+    //! Writes the input of the next frame.
+    place write(std::byte* frame);
 
     //! Items that are held and not yet part of the past.
     std::size_t held() const { return d_items.size() / d_plan.item_bytes(); }
@@ -65,7 +70,7 @@ private:
     sync_options d_options;
     sync_plan d_plan;
     drift_range d_window;
-    std::unique_ptr<lane_group> d_forward;
+    alpha_carrier d_carrier;
     std::vector<std::byte> d_items;
     std::int64_t d_first_item = 0; // absolute number of the first item held
     std::int64_t d_origin = 0;     // of the next frame, at drift 0

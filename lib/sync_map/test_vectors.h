@@ -43,7 +43,7 @@ inline std::filesystem::path sync_vector_folder()
 {
     namespace fs = std::filesystem;
     const char* given = std::getenv("GPUFEC_TEST_DATA");
-    const fs::path source = fs::path(__FILE__).parent_path() / "../../../shared/data";
+    const fs::path source = fs::path(GPUFEC_SOURCE_FOLDER) / "../shared/data";
     const auto folder = (given ? fs::path(given) : source) / "sync";
     return fs::is_directory(folder) ? folder : fs::path();
 }

@@ -7,6 +7,8 @@
 """The example flowgraphs run without a display and decode: .grc files through grcc, and the
 Python programs."""
 
+import importlib.util
+import json
 import os
 import re
 import shutil
@@ -40,13 +42,20 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         names = sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".grc"))
-        self.assertEqual(len(names), 3)
+        self.assertEqual(len(names), 4)
         for name in names:
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
                     GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
                 program = os.path.join(folder, name.replace(".grc", ".py"))
-                self.check_error_rate(run(sys.executable, program), 3e6)
+                output = run(sys.executable, program)
+                if name.startswith("viterbi"):
+                    self.check_error_rate(output, 3e6)
+                else:
+                    wrong, symbols = map(int, re.search(
+                        r"(\d+) wrong symbols of (\d+)", output).groups())
+                    self.assertEqual(symbols, 21000)
+                    self.assertTrue(0.005 < wrong / symbols < 0.02)
 
     def test_python(self):
         program = os.path.join(EXAMPLES, "viterbi_ber.py")
@@ -61,6 +70,17 @@ class qa_examples(unittest.TestCase):
         counting, decoded = map(float, re.findall(r"wrong symbols, .*: (\S+)", output))
         self.assertGreater(counting, 0.5)
         self.assertLess(decoded, 0.2)
+
+    @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
+    def test_outer_code(self):
+        """Decisions fed back leave fewer frames wrong, and with each turn fewer still."""
+        output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
+                     "--backend", "cpu", "--symbols", "160", "--frames", "60", "--turns",
+                     "3", "--json")
+        once, twice, thrice = json.loads(output)["points"][0]["wrong_frames"]
+        self.assertTrue(15 <= once < 40)
+        self.assertLess(twice, 0.75 * once)
+        self.assertLess(thrice, 0.6 * once)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_demo(self):

@@ -224,7 +224,8 @@ class qa_grc(unittest.TestCase):
         head = add("blocks_head", type=symbols, num_items="2100")
         encoder = add("gpufec_sync_encoder", **code)
         bits = eval(code.get("n", "10")) * eval(code.get("frame_symbols", "210"))
-        channel = add("gpufec_channel_bsid", frame_bits=str(bits if framed else 0))
+        channel = add("gpufec_channel_bsid", frame_bits=str(bits if framed else 0),
+                      alphabet=code.get("alphabet", "2"))
         tested = add("gpufec_gpu_sync_map", id="tested", **code, **decoder)
         sink = add("blocks_null_sink", type=result)
         soft = decoder.get("soft_input") == "float"
@@ -249,7 +250,13 @@ class qa_grc(unittest.TestCase):
                 (dict(codebook_kind="custom", q="2", n="2", frame_symbols="100",
                       codebook="[[0, 0], [1, 1]] * 100"), dict(output="posteriors")),
                 (small, dict(soft_input="float", form="corridor", storage="local")),
-                (small, dict(priors="True", output="extrinsics", precision="double"))):
+                (small, dict(priors="True", output="extrinsics", precision="double")),
+                (dict(small, alphabet="4", codebook_kind="random"), dict(backend="cpu")),
+                (small, dict(form="corridor", receiver="lattice", state_threshold="1e-9")),
+                (small, dict(form="corridor", receiver="trellis", insertion_cap="1",
+                             lattice_threshold="1e-9")),
+                (small, dict(start_prior="[1, 0.5]", end_first="-2",
+                             end_prior="(1, 2, 3, 2, 1)"))):
             with self.subTest(code=code, decoder=decoder):
                 graph, _ = self.sync_graph(code, **decoder)
                 self.assertEqual(self.errors(graph), [])
@@ -263,7 +270,17 @@ class qa_grc(unittest.TestCase):
                 ({}, dict(p_insert="0.5", p_delete="0.5")), ({}, dict(p_substitute="2")),
                 ({}, dict(length_tag="")), (dict(q="31"), dict(output="llr")),
                 ({}, dict(exclusion="0")), ({}, dict(mn_min="1")), ({}, dict(slots="0")),
-                ({}, dict(threads="0")), ({}, dict(lookahead="-1"))):
+                ({}, dict(threads="0")), ({}, dict(lookahead="-1")),
+                (dict(alphabet="1"), {}), (dict(alphabet="17"), {}),
+                (dict(alphabet="4"), {}), # not of these codebooks
+                (dict(alphabet="3", codebook_kind="random"), dict(soft_input="float")),
+                ({}, dict(receiver="lattice")), ({}, dict(state_threshold="1e-9")),
+                ({}, dict(form="corridor", state_threshold="1")),
+                ({}, dict(form="corridor", lattice_threshold="-1")),
+                ({}, dict(form="corridor", receiver="trellis", insertion_cap="-1")),
+                ({}, dict(start_prior="[-1]")), ({}, dict(end_prior="[0, 0]")),
+                ({}, dict(start_first="2**21")),
+                ({}, dict(mode="stream", end_prior="[1]"))):
             with self.subTest(code=code, decoder=decoder):
                 graph, block = self.sync_graph(code, **decoder)
                 self.assertFalse(graph.is_valid())

@@ -6,7 +6,11 @@
 
 """What the flowgraph tests share: an encoder in NumPy, soft values, and flowgraphs."""
 
+import contextlib
+import os
 import sys
+import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -14,6 +18,7 @@ from gnuradio import blocks, gpufec, gr
 
 SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8}
 CCSDS_7_8 = "1000101,1111010"
+SIMULATED = "GPUFEC_SIMULATED" in os.environ
 
 
 def random_bits(count, seed):
@@ -86,23 +91,31 @@ def pack_frames(bits, frame_bits):
 
 
 class array_source(gr.sync_block):
-    """Sends an array; with a seed in pieces of random size, at most largest items."""
+    """Sends an array with its tags (offset, key, value); with a seed in pieces of random
+    size, at most largest items. One that is held does not end before it is let go, and
+    sends no more than its limit."""
 
-    def __init__(self, items, largest=None, seed=None, tags=()):
+    def __init__(self, items, largest=None, seed=None, tags=(), held=False):
         gr.sync_block.__init__(self, "array_source", None, [items.dtype.type])
-        self._items = items
+        self._items, self._tags = items, tags
         self._at = 0
         self._largest = largest or len(items)
         self._random = None if seed is None else np.random.default_rng(seed)
-        for offset, key, value in tags:
-            self.add_item_tag(0, offset, key, value)
+        self.held = held
+        self.limit = len(items)
 
     def work(self, input_items, output_items):
-        n = min(len(output_items[0]), len(self._items) - self._at, self._largest)
-        if n == 0:
-            return -1
+        n = min(len(output_items[0]), self.limit - self._at, self._largest)
+        if n <= 0:
+            if not self.held:
+                return -1
+            time.sleep(0.01)
+            return 0
         if self._random is not None:
             n = int(self._random.integers(1, n + 1))
+        for offset, key, value in self._tags:
+            if self._at <= offset < self._at + n:
+                self.add_item_tag(0, self.nitems_written(0) + offset - self._at, key, value)
         output_items[0][:n] = self._items[self._at:self._at + n]
         self._at += n
         return n
@@ -147,6 +160,33 @@ def cuda_missing():
     except RuntimeError as error:
         return str(error)
     return None
+
+
+@contextlib.contextmanager
+def failure(text):
+    """A simulated device, "DEVICE:BATCHES", that fails after so many batches."""
+    os.environ["GPUFEC_SIMULATED_FAILURE"] = text
+    try:
+        yield
+    finally:
+        del os.environ["GPUFEC_SIMULATED_FAILURE"]
+
+
+@contextlib.contextmanager
+def output_of_process(lines):
+    """Appends to lines what the process writes, GNU Radio's log included."""
+    with tempfile.TemporaryFile() as file:
+        saved = [os.dup(1), os.dup(2)]
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            for descriptor, copy in zip((1, 2), saved):
+                os.dup2(copy, descriptor)
+                os.close(copy)
+            file.seek(0)
+            lines += file.read().decode().splitlines()
 
 
 def main():

@@ -32,34 +32,6 @@ def random_symbols(count, q, seed=1):
     return np.random.default_rng(seed).integers(0, q, count).astype(dtype)
 
 
-class source(gr.sync_block):
-    """Sends an array with its tags; with a seed in pieces of random size. One that is
-    held does not end before it is let go."""
-
-    def __init__(self, items, tags=(), largest=None, seed=None, held=False):
-        gr.sync_block.__init__(self, "source", None, [items.dtype.type])
-        self._items, self._tags = items, tags
-        self._largest = largest or len(items)
-        self._random = None if seed is None else np.random.default_rng(seed)
-        self.held = held
-        self.limit = len(items) # that may be sent so far
-        self._at = 0
-
-    def work(self, input_items, output_items):
-        n = min(len(output_items[0]), self.limit - self._at, self._largest)
-        if n <= 0:
-            time.sleep(0.01)
-            return 0 if self.held else -1
-        if self._random is not None:
-            n = int(self._random.integers(1, n + 1))
-        for offset, key, value in self._tags:
-            if self._at <= offset < self._at + n:
-                self.add_item_tag(0, self.nitems_written(0) + offset - self._at, key, value)
-        output_items[0][:n] = self._items[self._at:self._at + n]
-        self._at += n
-        return n
-
-
 class sink(gr.sync_block):
     """Keeps items, of any type, and their tags."""
 
@@ -110,7 +82,7 @@ def framed_source(frames, extra=()):
 def tagged_source(items, tags):
     if items.dtype in (np.uint8, np.float32):
         return support.vector_source(items, tags) # many tags take it less time
-    return source(items, tags)
+    return support.array_source(items, tags=tags)
 
 
 def decoder(p=0.02, book=SMALL_BOOK, code=SMALL, backend="cpu", **parameters):
@@ -204,7 +176,7 @@ class qa_sync_map(unittest.TestCase):
             code = dict(q=q, n=n, frame_symbols=3)
             book = gpufec.codebook_random(n, q, 3, 2)
             symbols = random_symbols(3 * 50 + 2, q)
-            pieces = source(symbols, [(4, pmt.mp("a"), pmt.PMT_T)], 7, 1)
+            pieces = support.array_source(symbols, 7, 1, [(4, pmt.mp("a"), pmt.PMT_T)])
             bits, tags = run(pieces, gpufec.sync_encoder(book, **code))
             np.testing.assert_array_equal(bits, encode(symbols[:150], book, code))
             self.assertEqual(support.tags_of(tags, KEY),
@@ -217,7 +189,7 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_array_equal(clean, bits)
         flipped, _ = run(support.vector_source(bits), gpufec.channel_bsid(0, 0, 1))
         np.testing.assert_array_equal(flipped, 1 - bits)
-        same, _ = run(source(bits, (), 100, 2), gpufec.channel_bsid(0.1, 0.05))
+        same, _ = run(support.array_source(bits, 100, 2), gpufec.channel_bsid(0.1, 0.05))
         again, _ = run(support.vector_source(bits), gpufec.channel_bsid(0.1, 0.05))
         np.testing.assert_array_equal(same, again)
         expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05) # insertions: geometric
@@ -257,7 +229,7 @@ class qa_sync_map(unittest.TestCase):
         code = dict(q=300, n=12, frame_symbols=4)
         book = gpufec.codebook_random(12, 300, 4, 3)
         symbols = random_symbols(40, 300)
-        out, _ = run(source(symbols), gpufec.sync_encoder(book, **code),
+        out, _ = run(support.array_source(symbols), gpufec.sync_encoder(book, **code),
                      decoder(1e-3, book, code), dtype=np.int16)
         np.testing.assert_array_equal(out, symbols)
 
@@ -275,6 +247,92 @@ class qa_sync_map(unittest.TestCase):
                 same, _ = run(framed_source(received), decoder(0.03, output="posteriors",
                                                              **more), dtype=np.float32)
                 np.testing.assert_allclose(same, out, atol=1e-5)
+
+    def test_receivers_and_thresholds(self):
+        """Each is exact where nothing is cut off, and where something is it is not."""
+        _, frames = small_frames(30, 0.03)
+
+        def posteriors(**parameters):
+            block = decoder(0.03, output="posteriors", precision="double", **parameters)
+            return run(framed_source(frames), block, dtype=np.float32)[0]
+
+        exact = posteriors()
+        corridor = dict(form="corridor", mn_min=-6, mn_max=12)
+        for more in (dict(receiver="lattice"), dict(receiver="trellis", insertion_cap=5),
+                     dict(state_threshold=1e-12, lattice_threshold=1e-12)):
+            with self.subTest(**more):
+                np.testing.assert_allclose(posteriors(**corridor, **more), exact, atol=1e-5)
+        for more in (dict(receiver="trellis", insertion_cap=0), dict(state_threshold=0.3),
+                     dict(lattice_threshold=0.3)):
+            with self.subTest(**more):
+                self.assertGreater(np.abs(posteriors(**corridor, **more) - exact).max(),
+                                   0.01)
+        if not support.SIMULATED:
+            with self.assertRaises(RuntimeError): # on the CPU only
+                gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
+                                    receiver="lattice")
+
+    def test_boundary_priors(self):
+        """What a frame may begin and end with, against frames that do begin and end so."""
+        _, frames = small_frames(20, 0.05)
+
+        def weighted(frames, **parameters):
+            block = decoder(0.05, output="posteriors", precision="double", **parameters)
+            out, tags = run(framed_source(frames), block, dtype=np.float32)
+            # An invalid frame has no weight: the logarithm of its probability is -inf.
+            return out.reshape(len(frames), -1), np.exp(values(tags, "sync_logp"))
+
+        start, end = [0.2, 0.5, 0.1], [0.5, 1.0, 0.25]
+        L = weights = 0
+        for m, p in enumerate(start):
+            part, weight = weighted([f[m:] for f in frames])
+            L, weights = L + p * weight[:, None] * part, weights + p * weight
+        exact = L / weights[:, None]
+        mixed, weight = weighted(frames, start_prior=start)
+        np.testing.assert_allclose(mixed, exact, atol=1e-5)
+        np.testing.assert_allclose(weight, weights, rtol=1e-6)
+
+        later, weight = weighted(frames, start_first=2)
+        part, weights = weighted([f[2:] for f in frames])
+        np.testing.assert_allclose(later, part, atol=1e-5)
+        np.testing.assert_allclose(weight, weights, rtol=1e-6)
+
+        L = weights = 0
+        alike = [np.resize(f, 31) for f in frames] # drifts of 0, 1 and -1 are 30, 31, 29
+        for drift, p in zip((-1, 0, 1), end):
+            part, weight = weighted([f[:30 + drift] for f in alike])
+            # Items after the end are left out of account.
+            L, weights = L + p * weight[:, None] * part, weights + p * weight
+        mixed, weight = weighted(alike, end_first=-1, end_prior=end)
+        np.testing.assert_allclose(mixed, L / weights[:, None], atol=1e-5)
+        np.testing.assert_allclose(weight, weights, rtol=1e-6)
+
+    def test_channel_symbols(self):
+        """Alphabets of more than two, as in DNA."""
+        for alphabet, n in ((4, 5), (16, 3)):
+            code = dict(q=32, n=n, frame_symbols=60)
+            book = gpufec.codebook_random(n, 32, 60, 3, alphabet)
+            self.assertEqual(book.max(), alphabet - 1)
+            sent = random_symbols(60 * 40, 32)
+            for mode in ("framed", "stream"):
+                with self.subTest(alphabet=alphabet, mode=mode):
+                    bits = n * 60 if mode == "framed" else 0
+                    channel = gpufec.channel_bsid(0.01, 0.01, 0.01, bits,
+                                                  alphabet=alphabet)
+                    out, tags = run(support.vector_source(sent),
+                                    gpufec.sync_encoder(book, **code, alphabet=alphabet),
+                                    channel, decoder(0.01, book, code, mode=mode,
+                                                     p_substitute=0.01, alphabet=alphabet))
+                    self.assertEqual(values(tags, "sync_valid"), [True] * 40)
+                    self.assertLess(np.mean(out != sent), 0.1)
+                    if mode == "stream":
+                        self.assertEqual(values(tags, "sync_lock"), [True] * 40)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "book.txt"
+            path.write_text("\n".join("".join(f"{x:x}" for x in row) for row in book))
+            np.testing.assert_array_equal(
+                gpufec.codebook_from_file(path, n, 32, 60, alphabet=16), book)
+            gpufec.gpu_sync_map(str(path), **code, backend="cpu", alphabet=16)
 
     def test_priors(self):
         symbols, frames = small_frames(30, 0.05)
@@ -375,12 +433,12 @@ class qa_sync_map(unittest.TestCase):
         tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f))) for o, f in
                 zip(np.cumsum([0] + [len(f) for f in frames]), frames)]
         for parameters in (dict(batch=1), dict(batch=64, slots=1), dict(max_latency_ms=0)):
-            pieces = source(np.concatenate(frames), tags, 11, 3)
+            pieces = support.array_source(np.concatenate(frames), 11, 3, tags)
             out, _ = run(pieces, decoder(**parameters))
             np.testing.assert_array_equal(out, expected)
         whole = np.concatenate(frames)
         expected, _ = run(support.vector_source(whole), decoder(mode="stream"))
-        out, _ = run(source(whole, (), 13, 4), decoder(mode="stream", batch=2))
+        out, _ = run(support.array_source(whole, 13, 4), decoder(mode="stream", batch=2))
         np.testing.assert_array_equal(out, expected)
         self.assertEqual(len(out), 500)
 
@@ -415,7 +473,7 @@ class qa_sync_map(unittest.TestCase):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)
             tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(40)]
-            first = source(items, tags, held=True)
+            first = support.array_source(items, tags=tags, held=True)
             first.limit = 0
             end = sink(np.uint8)
             graph = gr.top_block()
@@ -440,7 +498,7 @@ class qa_sync_map(unittest.TestCase):
     def test_a_slow_stream_is_not_starved(self):
         symbols, frames = small_frames(3, 0.0)
         tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(3)]
-        slow = source(np.concatenate(frames), tags, held=True)
+        slow = support.array_source(np.concatenate(frames), tags=tags, held=True)
         end = sink(np.uint8)
         graph = gr.top_block()
         block = decoder(1e-3, batch=100, max_latency_ms=20)
@@ -522,20 +580,22 @@ class qa_sync_map(unittest.TestCase):
             mode="framed", length_tag="packet_len", soft_input="hard", output="symbols",
             precision="float", storage="auto", batch=0, slots=3, max_latency_ms=50,
             backend="auto", device=0, threads=1, form="linear", exclusion=1e-10, mn_min=0,
-            mn_max=0, lookahead=0, acquire=0)
+            mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
+            insertion_cap=2, state_threshold=0.0, lattice_threshold=0.0, start_first=0,
+            start_prior=[], end_first=0, end_prior=[])
         for block, first, expected in (
                 (gpufec.gpu_sync_map, "codebook", decoder_defaults),
                 (gpufec.sync_encoder, "codebook",
-                 dict(q=32, n=10, frame_symbols=210, length_tag="packet_len")),
+                 dict(q=32, n=10, frame_symbols=210, length_tag="packet_len", alphabet=2)),
                 (gpufec.channel_bsid, "",
                  dict(p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, frame_bits=0,
-                      length_tag="packet_len", seed=1))):
+                      length_tag="packet_len", seed=1, alphabet=2))):
             text = block.__init__.__doc__
             arguments = re.search(r"\(self: [^,]+, (.*)\) -> None", text)[1]
             if first:
                 self.assertTrue(arguments.startswith(first + ": object, "))
                 arguments = arguments.split(", ", 1)[1]
-            found = eval("dict(" + re.sub(r": \w+ = ", "=", arguments) + ")")
+            found = eval("dict(" + re.sub(r": [\w\[\]]+ = ", "=", arguments) + ")")
             self.assertEqual(list(found.items()), list(expected.items()))
             for name in expected:
                 self.assertRegex(text, rf"(?m)^\s+{name} : \S")
@@ -581,7 +641,23 @@ class qa_sync_map(unittest.TestCase):
                 (dict(exclusion=0.0), "exclusion is 0"),
                 (dict(mn_min=1), "mn_min is 1"), (dict(mn_max=-1), "mn_max is -1"),
                 (dict(lookahead=-1), "lookahead is -1"),
-                (dict(acquire=-1), "acquire is -1")):
+                (dict(acquire=-1), "acquire is -1"),
+                (dict(alphabet=-1), "alphabet is -1"), (dict(alphabet=1), "alphabet is 1"),
+                (dict(alphabet=17), "alphabet is 17"),
+                (dict(alphabet=3, soft_input="float"), "soft_input is float"),
+                (dict(receiver="turbo"), 'receiver is "turbo"'),
+                (dict(receiver="lattice"), "receiver is lattice"),
+                (dict(insertion_cap=-1), "insertion_cap is -1"),
+                (dict(state_threshold=1.0), "state_threshold is 1"),
+                (dict(state_threshold=1e-9), "state_threshold is 1e-09"),
+                (dict(lattice_threshold=nan), "lattice_threshold is -?nan"),
+                (dict(start_prior=[-1.0]), "start_prior is -1"),
+                (dict(start_prior=[0.0]), "start_prior is 0"),
+                (dict(end_prior=[1.0, nan]), "end_prior is -?nan"),
+                (dict(start_first=2**30), "start_first is 1073741824"),
+                (dict(end_first=-2**30), "end_first is -1073741824"),
+                (dict(mode="stream", start_prior=[1.0, 1.0]), "start_prior is given"),
+                (dict(mode="stream", end_prior=[1.0]), "end_prior is given")):
             with self.subTest(**{k: str(v)[:20] for k, v in wrong.items()}):
                 with self.assertRaisesRegex(ValueError, message):
                     gpufec.gpu_sync_map(**{**SMALL, "codebook": SMALL_BOOK, **wrong})
@@ -596,6 +672,11 @@ class qa_sync_map(unittest.TestCase):
             gpufec.channel_bsid(frame_bits=1, length_tag="")
         with self.assertRaisesRegex(ValueError, "p_delete is 2"):
             gpufec.channel_bsid(p_delete=2)
+        for block in (gpufec.channel_bsid, lambda alphabet: gpufec.sync_encoder(
+                SMALL_BOOK, **SMALL, alphabet=alphabet)):
+            for wrong in (-1, 0, 17):
+                with self.assertRaisesRegex(ValueError, f"alphabet is {wrong}"):
+                    block(alphabet=wrong)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,6 @@ Runs with the simulated devices of lib/viterbi/simulated_cuda.cc, or with real o
 which none fails.
 """
 
-import contextlib
-import os
-import tempfile
 import threading
 import time
 import unittest
@@ -23,9 +20,9 @@ import pmt
 from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
+from qa_support import SIMULATED, failure, output_of_process
 from qa_viterbi_running import eventually, gated_source
 
-SIMULATED = "GPUFEC_SIMULATED" in os.environ
 NO_CUDA = support.cuda_missing()
 D, L = 128, 48 # of a code of rate 1/2: a block needs 2 (D + L) values
 
@@ -37,33 +34,6 @@ def device_count():
         except RuntimeError:
             return count
     return 4
-
-
-@contextlib.contextmanager
-def failure(text):
-    """A simulated device, "DEVICE:BATCHES", that fails after so many batches."""
-    os.environ["GPUFEC_SIMULATED_FAILURE"] = text
-    try:
-        yield
-    finally:
-        del os.environ["GPUFEC_SIMULATED_FAILURE"]
-
-
-@contextlib.contextmanager
-def output_of_process(lines):
-    """Appends to lines what the process writes, GNU Radio's log included."""
-    with tempfile.TemporaryFile() as file:
-        saved = [os.dup(1), os.dup(2)]
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-        try:
-            yield
-        finally:
-            for descriptor, copy in zip((1, 2), saved):
-                os.dup2(copy, descriptor)
-                os.close(copy)
-            file.seek(0)
-            lines += file.read().decode().splitlines()
 
 
 @unittest.skipIf(NO_CUDA, f"no GPU: {NO_CUDA}")

@@ -23,7 +23,8 @@ namespace gpufec {
  * \details
  * Before each bit it inserts a random one with probability \p p_insert and asks again,
  * or drops the bit with \p p_delete, or else passes it on, flipped with \p p_substitute.
- * Input and output: one bit a byte. The same seed makes the same of the same input.
+ * Input and output: one bit a byte, or a channel symbol of 0 to alphabet − 1. The same
+ * seed makes the same of the same input.
  *
  * With \p frame_bits each so many input bits are a frame, and the first output item of
  * each has a tag of key \p length_tag with the number of items received of it; a frame of
@@ -43,6 +44,7 @@ public:
      * \param frame_bits input bits a frame; 0: a stream without frames
      * \param length_tag key of the tag with a frame's received length
      * \param seed of the random numbers
+     * \param alphabet channel symbols to choose from, 2 to 16
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(double p_insert = 1e-3,
@@ -50,7 +52,8 @@ public:
                      double p_substitute = 0.0,
                      int frame_bits = 0,
                      const std::string& length_tag = "packet_len",
-                     std::uint64_t seed = 1);
+                     std::uint64_t seed = 1,
+                     int alphabet = 2);
 
     //! Takes effect at once. \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;

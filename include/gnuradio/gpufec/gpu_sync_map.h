@@ -28,7 +28,8 @@ namespace gpufec {
  * missing and others were never sent, as after the bit slips of a clock recovery.
  *
  * Input: what was received, one bit a byte (another value than 0 and 1 is an erasure), or
- * floats, the probability that a 1 was sent (NaN is an erasure).
+ * floats, the probability that a 1 was sent (NaN is an erasure). With a larger \p
+ * alphabet channel symbols of 0 to alphabet − 1 take the place of bits.
  *  - mode "framed": each frame is the items under a tag of key \p length_tag on its first
  *    one. Items under no tag are dropped, and so are tags without a length of at least 1,
  *    with one warning. A tag inside a frame ends that frame there, as does the end of the
@@ -90,6 +91,19 @@ public:
      *        0: chosen
      * \param acquire of mode "stream", the first frame begins at any of so many items; 0:
      *        at the first
+     * \param alphabet channel symbols to choose from, 2 to 16
+     * \param receiver of form "corridor": "corridor", "lattice" (all of it) or "trellis"
+     * (a cap on insertions); other than corridor on the CPU only \param insertion_cap of
+     * receiver "trellis", the most insertions before a bit \param state_threshold of form
+     * "corridor", boundary metrics below this part of the largest count as 0; 0 to below
+     * 1, above 0 on the CPU only \param lattice_threshold of form "corridor", lattice
+     * values below this part of their row's largest count as 0; 0 to below 1, above 0 on
+     * the CPU only \param start_first of mode "framed", the drift of start_prior's first
+     * entry \param start_prior weights of the drifts start_first, start_first + 1, … with
+     * which a frame begins; drift m means at its item m. Empty: start_first for certain
+     * \param end_first of mode "framed", the drift of end_prior's first entry
+     * \param end_prior weights of the drifts end_first, end_first + 1, … with which a
+     * frame ends; drift m means n·N + m items after its first. Empty: with its last item
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -117,7 +131,16 @@ public:
                      int mn_min = 0,
                      int mn_max = 0,
                      int lookahead = 0,
-                     int acquire = 0);
+                     int acquire = 0,
+                     int alphabet = 2,
+                     const std::string& receiver = "corridor",
+                     int insertion_cap = 2,
+                     double state_threshold = 0.0,
+                     double lattice_threshold = 0.0,
+                     int start_first = 0,
+                     const std::vector<double>& start_prior = {},
+                     int end_first = 0,
+                     const std::vector<double>& end_prior = {});
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

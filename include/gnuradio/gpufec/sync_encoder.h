@@ -38,13 +38,16 @@ public:
      * \param n bits a symbol
      * \param frame_symbols N, symbols a frame
      * \param length_tag key of the tag with a frame's length; "" for none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
+     * \param alphabet channel symbols to choose from, 2 to 16; above 2 they take the
+     * place of bits \throws std::invalid_argument naming the parameter, its value and
+     * what is allowed
      */
     static sptr make(const std::vector<std::uint8_t>& codebook,
                      int q = 32,
                      int n = 10,
                      int frame_symbols = 210,
-                     const std::string& length_tag = "packet_len");
+                     const std::string& length_tag = "packet_len",
+                     int alphabet = 2);
 };
 
 } // namespace gpufec

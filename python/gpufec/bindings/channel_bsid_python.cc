@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(channel_bsid.h)
-// BINDTOOL_HEADER_FILE_HASH(f141b92d6d2028953c4b67dfffa98ddd)
+// BINDTOOL_HEADER_FILE_HASH(a4870bd7c34dc9fd06abcd5b1c10e34f)
 
 /* Python binding of the block channel_bsid. */
 
@@ -35,6 +35,7 @@ void bind_channel_bsid(py::module& m)
              py::arg("frame_bits") = 0,
              py::arg("length_tag") = "packet_len",
              py::arg("seed") = 1,
+             py::arg("alphabet") = 2,
              DOC(gr, gpufec, channel_bsid, make))
         .def("set_p_insert",
              &channel_bsid::set_p_insert,

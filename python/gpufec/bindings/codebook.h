@@ -13,6 +13,7 @@
 #include <pybind11/pybind11.h>
 
 #include <gnuradio/gpufec/sync_map.h>
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,17 +28,18 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
 
 //! The words of an array or nested lists, or of the file of that path.
 inline std::vector<std::uint8_t>
-words_of(const pybind11::object& codebook, int q, int n, int frame_symbols)
+words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {
     namespace py = pybind11;
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
         // What is wrong with negative ones is said where the code is made.
-        if (q < 0 || n < 0 || frame_symbols < 0) {
+        if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }
-        const auto code = gr::gpufec::sync_code::from_file(path, n, q, frame_symbols);
+        const auto code =
+            gr::gpufec::sync_code::from_file(path, n, q, frame_symbols, alphabet);
         const auto* const words = code.word(0, 0);
         return { words, words + std::size_t(code.frame_bits()) * code.q() };
     }
@@ -48,21 +50,23 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols)
     if (kind != "b" && kind != "i" && kind != "u") {
         throw std::invalid_argument("codebook is of type " +
                                     py::str(given.dtype()).cast<std::string>() +
-                                    ": rows of the integers 0 and 1 are allowed");
+                                    ": rows of integers are allowed");
     }
     if (given.ndim() < 2 || given.shape(given.ndim() - 1) != n) {
-        throw std::invalid_argument(
-            "codebook is of shape " + shape +
-            ": frame_symbols * q rows of n = " + std::to_string(n) + " bits are allowed");
+        throw std::invalid_argument("codebook is of shape " + shape +
+                                    ": frame_symbols * q rows of n = " +
+                                    std::to_string(n) + " channel symbols are allowed");
     }
     // Checked before they become bytes, of which 256 would be a 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
+    // What is wrong with another alphabet is said where the code is made.
+    const int largest = std::clamp(alphabet, 2, 16) - 1;
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {
-        if (wide.data()[k] != 0 && wide.data()[k] != 1) {
+        if (wide.data()[k] < 0 || wide.data()[k] > largest) {
             throw std::invalid_argument("codebook entry is " +
-                                        std::to_string(wide.data()[k]) +
-                                        ": 0 to 1 is allowed");
+                                        std::to_string(wide.data()[k]) + ": 0 to " +
+                                        std::to_string(largest) + " is allowed");
         }
         words[k] = wide.data()[k];
     }

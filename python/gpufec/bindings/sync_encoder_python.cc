@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(sync_encoder.h)
-// BINDTOOL_HEADER_FILE_HASH(8dbcff6092d3e876c0bf714f0bb1e984)
+// BINDTOOL_HEADER_FILE_HASH(0eb15cdf458025024df98cb412d9b43a)
 
 /* Python binding of the block sync_encoder. */
 
@@ -34,14 +34,17 @@ void bind_sync_encoder(py::module& m)
                          int q,
                          int n,
                          int frame_symbols,
-                         const std::string& length_tag) {
-                 const auto words = words_of(codebook, q, n, frame_symbols);
-                 return sync_encoder::make(words, q, n, frame_symbols, length_tag);
+                         const std::string& length_tag,
+                         int alphabet) {
+                 const auto words = words_of(codebook, q, n, frame_symbols, alphabet);
+                 return sync_encoder::make(
+                     words, q, n, frame_symbols, length_tag, alphabet);
              }),
              py::arg("codebook"),
              py::arg("q") = 32,
              py::arg("n") = 10,
              py::arg("frame_symbols") = 210,
              py::arg("length_tag") = "packet_len",
+             py::arg("alphabet") = 2,
              DOC(gr, gpufec, sync_encoder, make));
 }

@@ -44,24 +44,34 @@ void bind_sync_map(py::module& m)
         DOC(gr, gpufec, codebook_marker));
     m.def(
         "codebook_random",
-        [](unsigned n, unsigned q, unsigned frame_symbols, std::uint64_t seed) {
-            return array_of(codebook_random(n, q, frame_symbols, seed));
+        [](unsigned n,
+           unsigned q,
+           unsigned frame_symbols,
+           std::uint64_t seed,
+           unsigned alphabet) {
+            return array_of(codebook_random(n, q, frame_symbols, seed, alphabet));
         },
         py::arg("n") = 10,
         py::arg("q") = 32,
         py::arg("frame_symbols") = 210,
         py::arg("seed") = 1,
+        py::arg("alphabet") = 2,
         DOC(gr, gpufec, codebook_random));
     m.def(
         "codebook_from_file",
-        [](const py::object& path, unsigned n, unsigned q, unsigned frame_symbols) {
+        [](const py::object& path,
+           unsigned n,
+           unsigned q,
+           unsigned frame_symbols,
+           unsigned alphabet) {
             const auto name =
                 py::module_::import("os").attr("fspath")(path).cast<std::string>();
-            return array_of(sync_code::from_file(name, n, q, frame_symbols));
+            return array_of(sync_code::from_file(name, n, q, frame_symbols, alphabet));
         },
         py::arg("path"),
         py::arg("n") = 10,
         py::arg("q") = 32,
         py::arg("frame_symbols") = 210,
+        py::arg("alphabet") = 2,
         DOC(gr, gpufec, sync_code, from_file));
 }

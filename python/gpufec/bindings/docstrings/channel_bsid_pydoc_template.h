@@ -13,7 +13,7 @@ static const char* __doc_gr_gpufec_channel_bsid =
 
 Before each bit it inserts a random one with probability p_insert and asks again,
 or drops the bit with p_delete, or else passes it on, flipped with p_substitute.
-Input and output: one bit a byte. The same seed makes the same of the same input.
+Input and output: one bit a byte, or a channel symbol of 0 to alphabet − 1. The same seed makes the same of the same input.
 
 With frame_bits each so many input bits are a frame, and the first output item of
 each has a tag of key length_tag with the number of items received of it; a frame of
@@ -31,6 +31,7 @@ Args:
     frame_bits : input bits a frame; 0: a stream without frames
     length_tag : key of the tag with a frame's received length
     seed : of the random numbers
+    alphabet : channel symbols to choose from, 2 to 16
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed)doc";

@@ -18,7 +18,8 @@ default in a form that is exact and faster. It finds what was sent although bits
 missing and others were never sent, as after the bit slips of a clock recovery.
 
 Input: what was received, one bit a byte (another value than 0 and 1 is an erasure), or
-floats, the probability that a 1 was sent (NaN is an erasure).
+floats, the probability that a 1 was sent (NaN is an erasure). With a larger alphabet
+channel symbols of 0 to alphabet − 1 take the place of bits.
  - mode "framed": each frame is the items under a tag of key length_tag on its first
    one. Items under no tag are dropped, and so are tags without a length of at least 1,
    with one warning. A tag inside a frame ends that frame there, as does the end of the
@@ -76,6 +77,20 @@ Args:
         chosen
     acquire : of mode "stream", the first frame begins at any of so many items; 0: at
         the first
+    alphabet : channel symbols to choose from, 2 to 16
+    receiver : of form "corridor": "corridor", "lattice" (all of it) or "trellis" (a cap
+        on insertions); other than corridor on the CPU only
+    insertion_cap : of receiver "trellis", the most insertions before a bit
+    state_threshold : of form "corridor", boundary metrics below this part of the largest
+        count as 0; 0 to below 1, above 0 on the CPU only
+    lattice_threshold : of form "corridor", lattice values below this part of their row's
+        largest count as 0; 0 to below 1, above 0 on the CPU only
+    start_first : of mode "framed", the drift of start_prior's first entry
+    start_prior : weights of the drifts start_first, start_first + 1, … with which a frame
+        begins; drift m means at its item m. Empty: start_first for certain
+    end_first : of mode "framed", the drift of end_prior's first entry
+    end_prior : weights of the drifts end_first, end_first + 1, … with which a frame ends;
+        drift m means n·N + m items after its first. Empty: with its last item
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed

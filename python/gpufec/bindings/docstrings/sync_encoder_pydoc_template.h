@@ -26,6 +26,8 @@ Args:
     n : bits a symbol
     frame_symbols : N, symbols a frame
     length_tag : key of the tag with a frame's length; "" for none
+    alphabet : channel symbols to choose from, 2 to 16; above 2 they take the place of
+        bits
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed)doc";

@@ -44,18 +44,19 @@ static const char* __doc_gr_gpufec_codebook_random =
 
 Args:
     n : bits a word
-    q : words an index, 2 to 65536 and at most 2^n
+    q : words an index, 2 to 65536 and at most alphabet^n
     frame_symbols : N, indices
     seed : of the words
+    alphabet : channel symbols to choose from, 2 to 16
 
 Returns:
-    array : N·q rows of n bits, uint8
+    array : N·q rows of n bits (or channel symbols), uint8
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed)doc";
 
 static const char* __doc_gr_gpufec_sync_code_from_file =
-    R"doc(Codebook from a file of N·q rows of n digits, 0 or 1, with white space between rows or
+    R"doc(Codebook from a file of N·q rows of n digits (base 16, 0 to f), with white space between rows or
 digits; what follows a # is a comment.
 
 Args:
@@ -63,6 +64,7 @@ Args:
     n : bits a word
     q : words an index
     frame_symbols : N, indices
+    alphabet : channel symbols to choose from, 2 to 16
 
 Returns:
     array : N·q rows of n bits, uint8

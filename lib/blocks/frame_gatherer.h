@@ -1,0 +1,89 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Cuts a stream into the frames that its length tags mark. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
+#define INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
+
+#include <gnuradio/tags.h>
+#include <pmt/pmt.h>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief Gathers the items of one frame after the other.
+ *
+ * A frame is the items under a length tag; a tag inside a frame ends it there. Items
+ * under no tag are dropped, and so are tags without a length of at least 1. Each of these
+ * is warned of once.
+ */
+class frame_gatherer
+{
+public:
+    //! \param key of length tags; null: there are none
+    frame_gatherer(const pmt::pmt_t& key,
+                   std::size_t item_size,
+                   std::function<void(const std::string&)> warn);
+
+    //! Items beyond so many of a frame are counted, and not kept.
+    void keep(std::size_t most_items) { d_most_items = most_items; }
+
+    /*!
+     * \brief Takes items of one frame, or of none; not while complete().
+     *
+     * \param items from item \p first of the stream on, \p count of them
+     * \param tags of these items, in their order
+     * \returns how many were taken; 0 if a tag has ended the frame
+     */
+    std::size_t gather(const std::byte* items,
+                       std::uint64_t first,
+                       std::size_t count,
+                       const std::vector<tag_t>& tags);
+
+    //! The stream has ended, and with it the frame that is open.
+    void end();
+
+    bool is_length(const tag_t& tag) const { return d_key && pmt::eqv(tag.key, d_key); }
+
+    bool open() const { return d_open; }
+    bool complete() const { return d_complete; }
+    //! Items of the frame so far, and those that were kept.
+    std::size_t count() const { return d_count; }
+    std::size_t kept() const { return d_items.size() / d_item_size; }
+    const std::byte* items() const { return d_items.data(); }
+    //! Makes room for the next frame.
+    void clear();
+
+private:
+    std::size_t take(const std::byte* items, std::size_t count);
+    long length_of(const tag_t& tag) const;
+    std::optional<long> length_at(std::uint64_t item, const std::vector<tag_t>& tags);
+    void warn_once(bool& warned, const std::string& text) const;
+
+    const pmt::pmt_t d_key;
+    const std::size_t d_item_size;
+    const std::function<void(const std::string&)> d_warn;
+    std::size_t d_most_items = 0;
+    std::vector<std::byte> d_items;
+    std::uint64_t d_count = 0, d_missing = 0;
+    bool d_open = false, d_complete = false;
+    bool d_warned_of_length = false, d_warned_of_overlap = false;
+    bool d_warned_of_loose = false, d_warned_of_end = false;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H */

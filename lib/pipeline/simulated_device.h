@@ -1,0 +1,106 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* A device that fails, for tests without one. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
+#define INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
+
+#include <gnuradio/gpufec/batch_decoder.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <thread>
+
+namespace gr {
+namespace gpufec {
+
+/*!
+ * \brief Another decoder, which calls itself a CUDA device and fails when told to: the
+ * environment's GPUFEC_SIMULATED_FAILURE is DEVICE:BATCHES, how many batches which device
+ * takes before it fails.
+ */
+template <class Job>
+class simulated_device : public batch_decoder<Job>
+{
+public:
+    using buffers = typename batch_decoder<Job>::buffers;
+
+    simulated_device(std::unique_ptr<batch_decoder<Job>> decoder, int number)
+        : d_decoder(std::move(decoder)), d_number(number)
+    {
+        int failing = -1;
+        unsigned batches = 0;
+        const char* const failure = std::getenv("GPUFEC_SIMULATED_FAILURE");
+        if (failure && std::sscanf(failure, "%d:%u", &failing, &batches) == 2 &&
+            failing == number) {
+            d_left = batches;
+        }
+    }
+
+    batch_limits limits() const override { return d_decoder->limits(); }
+    std::string backend() const override { return "cuda"; }
+    std::string device() const override
+    {
+        return "simulated " + std::to_string(d_number);
+    }
+    bool page_lock(void*, std::size_t) override { return true; }
+    void on_completion(std::function<void()> notify) override
+    {
+        d_decoder->on_completion(std::move(notify));
+    }
+    void submit(unsigned slot, const Job& job, const buffers& memory) override
+    {
+        if (d_left == 0) {
+            fail();
+        }
+        if (!d_failed) {
+            --d_left;
+            d_running[slot] = memory.output;
+            d_decoder->submit(slot, job, memory);
+        }
+    }
+    bool finished(unsigned slot) override
+    {
+        if (d_failed) {
+            throw device_error("simulated device " + std::to_string(d_number) +
+                               " failed");
+        }
+        const bool done = d_decoder->finished(slot);
+        if (done) {
+            d_running.erase(slot);
+        }
+        return done;
+    }
+
+private:
+    // As a real device does: without a word to who waits, and what it was at is lost.
+    void fail()
+    {
+        d_failed = true;
+        for (const auto& [slot, output] : d_running) {
+            while (!d_decoder->finished(slot)) {
+                std::this_thread::yield();
+            }
+            std::memset(output, 0x55, limits().output_bytes);
+        }
+    }
+
+    const std::unique_ptr<batch_decoder<Job>> d_decoder;
+    const int d_number;
+    std::size_t d_left = std::numeric_limits<std::size_t>::max();
+    bool d_failed = false;
+    std::map<unsigned, std::byte*> d_running; // output of each slot
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H */

@@ -1,0 +1,42 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Denormals cost a hundred cycles each and are worth nothing to a recursion. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+namespace gr {
+namespace gpufec {
+namespace GPUFEC_ISA {
+namespace {
+
+//! While it lives, denormals count as 0 in this thread.
+class flush_denormals
+{
+public:
+#ifdef __SSE2__
+    flush_denormals() : d_saved(_mm_getcsr()) { _mm_setcsr(d_saved | 0x8040); }
+    ~flush_denormals() { _mm_setcsr(d_saved); }
+
+private:
+    unsigned d_saved;
+#else
+    flush_denormals() {}
+#endif
+};
+
+} // namespace
+} // namespace GPUFEC_ISA
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H */

@@ -1,0 +1,59 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* How fast the batch decoders are by themselves: from filled slots to decoded slots, and
+ * on the device alone. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_SLOT_BENCHMARK_H
+#define INCLUDED_GPUFEC_SYNC_MAP_SLOT_BENCHMARK_H
+
+#include "cuda.h"
+#include "pipeline/pipeline.h"
+#include "plan.h"
+#include "simulation.h"
+
+namespace gr {
+namespace gpufec {
+
+class sync_slot_benchmark
+{
+public:
+    //! \p frames, in framed mode, fill the slots, over and over.
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    sync_slot_benchmark(const sync_options& options,
+                        const std::vector<sync_frame_source::frame>& frames);
+
+    //! Frames a second from page-locked slots to page-locked slots, over \p duration
+    //! seconds: transfers included, filling and emptying slots not.
+    double host_to_host(double duration);
+
+    //! Seconds from the submission of one batch to its completion, alone on the device.
+    double latency();
+
+    //! CUDA only: medians of \p rounds batches, alone on the device.
+    cuda_sync_times device_times(unsigned rounds);
+
+    bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
+    //! Frames a batch.
+    std::size_t frames() const { return d_frames; }
+    //! Drifts considered.
+    unsigned window() const { return d_plan.window; }
+
+private:
+    std::vector<std::unique_ptr<sync_batch_decoder>> make_decoders() const;
+    void fill(const std::vector<sync_frame_source::frame>& frames, std::byte* input);
+
+    const sync_options d_options;
+    const sync_plan d_plan;
+    pipeline<sync_job> d_pipeline;
+    const std::size_t d_frames;
+};
+
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_SLOT_BENCHMARK_H */
