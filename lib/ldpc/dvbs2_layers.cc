@@ -12,21 +12,22 @@ namespace gr {
 namespace gpufec {
 namespace ldpc_cuda {
 
-dvbs2_layers make_dvbs2_layers(const ldpc_code& code)
+dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
 {
     struct edge {
         std::uint32_t entry;
         unsigned round;
     };
-    constexpr std::uint32_t group_bytes = 4 * 360;
+    const std::uint32_t words = folded ? 180 : 360; // of a group
     const auto q = code.q();
     std::vector<std::vector<edge>> edges(q);
     for (std::uint32_t g = 0; g < code.addresses().size(); ++g) {
         std::vector<unsigned> rounds(q, 0);
         for (const unsigned x : code.addresses()[g]) {
             const auto shift = x / q;
-            edges[x % q].push_back(
-                { g * group_bytes << 14 | (group_bytes - 4 * shift), rounds[x % q]++ });
+            const std::uint32_t turned = folded && shift < words;
+            const auto place = (turned << 12) + 4096 - 4 * (shift % words);
+            edges[x % q].push_back({ g * 4 * words << 14 | place, rounds[x % q]++ });
         }
     }
     dvbs2_layers layers{};
