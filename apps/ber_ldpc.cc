@@ -64,6 +64,7 @@ po::options_description ber_options()
          "a point ends with this many wrong frames; 0: with --max-frames only")
         ("max-frames", po::value<double>()->default_value(1e4, "1e4"),
          "or with this many frames")
+        ("until-clean", "stop after the first point at which no frame is wrong")
         ("seed", po::value<std::uint64_t>()->default_value(1), "of data and noise")
         ("reference", "decode the same noise by sum-product in double too; slow")
         ("sim-threads", po::value<int>()->default_value(0),
@@ -182,6 +183,9 @@ int ber_ldpc(const arguments& args)
             point.add("sum_product", to_json(r.reference));
         }
         points.add(point);
+        if (values.count("until-clean") && r.decoded.frame_errors == 0) {
+            break;
+        }
     }
     if (!json_file.empty()) {
         write_json(json::object({ { "command", line.name },

@@ -44,8 +44,8 @@ public:
                                          stop,
                                          counter + 64,
                                          counter,
-                                         d_rule.offset,
-                                         d_rule.message_limit,
+                                         d_rule.offset * d_variant.unit,
+                                         d_rule.message_limit * d_variant.unit,
                                          exact ? d_rule.normalization
                                                : d_rule.sixteenths / 16.0f,
                                          d_rule.precision == ldpc_precision::int8 ? 1u

@@ -12,8 +12,9 @@
  * chain that a thread follows from layer to layer: of bit c it keeps what check c + 1
  * leaves, and after check c the posterior goes on to the next layer in a register; only
  * from the last layer to the first it passes to the neighbour, through an array of 361
- * values. Messages are kept compressed, in memory that the L2 cache holds: the two least
- * magnitudes of each check, and for each edge a sign and whether it has the least. */
+ * values. That array and the messages are in memory that the L2 cache holds. Messages are
+ * kept compressed: the two least magnitudes of each check, and for each edge a sign and
+ * whether it has the least. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_CUH
@@ -40,12 +41,17 @@ class decoder
 
     // A value of a lane alone, as it lies in the value of a thread.
     using lane_value = std::conditional_t<Lanes::lanes == 2, __half, float>;
-    static constexpr unsigned wrap_words = (group + 1) / Lanes::lanes + 1;
 
-    // 32-bit words of state a layer.
+    // 32-bit words of state: of a layer, and of the wrap, even.
     static constexpr unsigned layer_words =
         messages::words * threads +
         (SharedParity ? 0 : threads * sizeof(parity) / sizeof(std::uint32_t));
+    static constexpr unsigned wrap_words = (group / Lanes::lanes + 2) / 2 * 2;
+
+    __host__ __device__ static std::size_t state_words(unsigned q)
+    {
+        return std::size_t(layer_words) * q + wrap_words;
+    }
 
 public:
     static dvbs2_variant variant(void (*kernel)(layer_table, dvbs2_arguments),
@@ -54,8 +60,9 @@ public:
         const std::size_t posteriors = table.message_bits / Lanes::lanes;
         return { kernel,
                  threads,
-                 std::size_t(layer_words) * table.q,
-                 4 * (posteriors + wrap_words + 2) +
+                 Lanes::unit,
+                 state_words(table.q),
+                 4 * (posteriors + 2) +
                      (SharedParity ? table.q * threads * sizeof(parity) : 0) };
     }
 
@@ -64,12 +71,10 @@ public:
     {
         extern __shared__ std::uint32_t shared[];
         d_posterior = reinterpret_cast<value*>(shared);
-        d_origin = 4 * d_j + (std::uint32_t(__cvta_generic_to_shared(shared)) << 14);
-        auto* const wrap = shared + table.message_bits / Lanes::lanes;
-        d_wrap = reinterpret_cast<lane_value*>(wrap);
-        d_flags = wrap + wrap_words;
+        d_flags = shared + table.message_bits / Lanes::lanes;
         d_shared_parity = reinterpret_cast<parity*>(d_flags + 2);
-        d_state = a.state + std::size_t(blockIdx.x) * layer_words * table.q;
+        d_state = a.state + blockIdx.x * state_words(table.q);
+        d_wrap = reinterpret_cast<lane_value*>(layer_state(table.q));
     }
 
     __device__ void run()
@@ -93,12 +98,12 @@ private:
     {
         load(d_args.frames.input + frame.input);
         __syncthreads();
-        iterate<true>();
+        iterate(true);
         std::uint32_t i = 1;
         bool valid = false;
         while (!(d_args.stop.early_stop && (valid = satisfied())) &&
                i < d_args.stop.max_iterations) {
-            iterate<false>();
+            iterate(false);
             ++i;
         }
         const auto violated = valid ? 0 : count_violated();
@@ -153,7 +158,7 @@ private:
             const auto x = __ldg(channel + at) ^ 0x80808080u;
             const auto y = __ldg(channel + at + fours) ^ 0x80808080u;
             const auto low = __byte_perm(x, y, 0x5140), high = __byte_perm(x, y, 0x7362);
-            const half2 bias = Lanes::all(1152);
+            const half2 bias = Lanes::all(9);
             uint4 four;
             four.x = Lanes::bits(__hsub2(Lanes::unpack_low(low), bias));
             four.y = Lanes::bits(__hsub2(Lanes::unpack_high(low), bias));
@@ -237,77 +242,67 @@ private:
         return d_state + std::size_t(layer) * layer_words;
     }
 
-    // The posterior of an edge: its address in shared memory, and bits to turn it by.
+    // Where the posterior of an edge is, in bytes, and what to turn it by, in bits.
     struct place {
-        std::uint32_t address, turn;
+        std::uint32_t offset, turn;
     };
-    __device__ place place_of(std::uint32_t entry) const
+    __device__ place place_of(const layer_table::edge& e) const
     {
-        const std::uint32_t moved = entry + d_origin;
-        const std::uint32_t x = moved & 0xfffu;
-        // Below 0 wraps to a large number.
-        return { min(x, x - (4096 - 4 * threads)) + (moved >> 14), moved >> 8 & 16u };
+        const std::uint32_t z = 4 * d_j + e.step;
+        const std::uint32_t y = min(z, z + 4 * threads); // below 0 is a large number
+        return { y + e.base, 15 * z + y };
+    }
+    __device__ static std::uint32_t& word_at(const place& p)
+    {
+        extern __shared__ std::uint32_t shared[];
+        return *reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::byte*>(shared) +
+                                                 p.offset);
     }
     __device__ static value posterior(const place& p)
     {
-        std::uint32_t x;
-        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(p.address) : "memory");
-        return Lanes::turn(Lanes::value_of(x), p.turn);
+        return Lanes::turn(Lanes::value_of(word_at(p)), p.turn);
     }
     __device__ static void set_posterior(const place& p, value x)
     {
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(p.address),
-                     "r"(Lanes::bits(Lanes::turn(x, p.turn)))
-                     : "memory");
+        word_at(p) = Lanes::bits(Lanes::turn(x, p.turn));
     }
 
-    // What a thread carries down the chain of its parity bits.
-    struct chain {
-        value posterior; // of the parity bit before
-        value kept;      // what is kept of it, where that is a sum
-        parity* at;      // and where
+    // What is kept of a layer, fetched before it is needed.
+    struct fetched {
+        messages m;
+        parity kept;
     };
 
-    template <bool First>
-    __device__ void iterate()
+    // What a thread carries down the chain of its parity bits: of the bit before.
+    struct chain {
+        value posterior;
+        value kept; // where that is a sum
+    };
+
+    __device__ void iterate(bool first)
     {
         const auto q = d_table.q;
+        auto* const before_first = parity_at(q - 1, d_j == 0 ? threads - 1 : d_j - 1);
         chain c;
         c.posterior = wrap(d_j);
-        c.at = parity_at(q - 1, d_j == 0 ? threads - 1 : d_j - 1);
         if constexpr (Lanes::keeps_sum) {
-            c.kept = Lanes::unpack(kept_parity(c.at));
+            c.kept = Lanes::unpack(kept_parity(before_first));
             if (d_j == 0) { // lane 1 follows the last thread's lane 0
                 c.kept = Lanes::swap(c.kept);
             }
         }
-
-        // What is kept is fetched two layers ahead, and what does not depend on the
-        // layer before is computed one ahead, where there are registers for it.
-        messages now, next;
-        parity kept_now, kept_next;
-        fetch<First>(0, now, kept_now);
-        fetch<First>(1, next, kept_next);
-        prepared p;
-        prepare(0, now, p);
-        for (unsigned i = 0; i < q; ++i) {
-            messages later = next;
-            parity kept_later = kept_next;
-            if (i + 2 < q) {
-                fetch<First>(i + 2, later, kept_later);
+        fetched even, odd;
+        fetch(first, 0, even);
+        fetch(first, 1, odd);
+        for (unsigned i = 0;; i += 2) {
+            do_layer(first, i, even, c, before_first);
+            if (i + 1 == q) {
+                break;
             }
-            if (!ahead && i > 0) {
-                prepare(i, now, p);
+            do_layer(first, i + 1, odd, c, before_first);
+            if (i + 2 == q) {
+                break;
             }
-            do_layer(i, p, kept_now, c);
-            now = next;
-            kept_now = kept_next;
-            next = later;
-            kept_next = kept_later;
-            if (ahead && i + 1 < q) {
-                prepare(i + 1, now, p);
-            }
-            __syncthreads();
         }
         set_wrap(d_j + 1, c.posterior);
         if constexpr (!Lanes::keeps_sum) {
@@ -316,59 +311,46 @@ private:
         __syncthreads();
     }
 
-    static constexpr bool ahead = MessageEdges <= 12;
-
-    // Of a layer to come: where posteriors are, and the old messages.
-    struct prepared {
-        std::uint32_t head;
-        place at[MessageEdges];
-        value old[edges];
-    };
-
-    __device__ void prepare(unsigned i, const messages& old, prepared& p) const
+    __device__ void fetch(bool first, unsigned layer, fetched& f) const
     {
-        p.head = d_table.layer[i];
-        const auto* const entry = d_table.entry + (p.head & 0xffffu);
-        const auto m = old.open();
-#pragma unroll
-        for (unsigned e = 0; e < MessageEdges; ++e) {
-            if (!Irregular || e < (p.head >> 16 & 0xffu)) {
-                p.at[e] = place_of(entry[e]);
+        if (layer < d_table.q) {
+            if (first) {
+                f.m.clear();
+            } else {
+                f.m.load(layer_state(layer));
             }
-            p.old[e] = old.at(e, m);
-        }
-        p.old[before] = old.at(before, m);
-        if constexpr (!Lanes::keeps_sum) {
-            p.old[own] = old.at(own, m);
+            f.kept = kept_parity(parity_at(layer, d_j));
         }
     }
 
-    template <bool First>
-    __device__ void fetch(unsigned layer, messages& m, parity& kept) const
+    // Layer i; in place of what was fetched comes that of layer i + 2.
+    __device__ void
+    do_layer(bool first, unsigned i, fetched& f, chain& c, parity* before_first)
     {
-        if (First) {
-            m.clear();
-        } else {
-            m.load(layer_state(layer));
+        const auto head = d_table.layer[i];
+        const auto* const edge = d_table.edges + (head & 0xffffu);
+        const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
+        const unsigned deferred = head >> 24;
+        place at[MessageEdges];
+        value old[edges], t[edges];
+        const auto magnitudes = f.m.open();
+#pragma unroll
+        for (unsigned e = 0; e < edges; ++e) {
+            old[e] = f.m.at(e, magnitudes);
         }
-        kept = kept_parity(parity_at(layer, d_j));
-    }
-
-    __device__ void do_layer(unsigned i, const prepared& p, parity kept, chain& c)
-    {
-        const unsigned degree = Irregular ? p.head >> 16 & 0xffu : MessageEdges;
-        const unsigned deferred = p.head >> 24;
-        value t[edges];
+        t[own] = Lanes::unpack(f.kept);
+        fetch(first, i + 2, f);
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            t[e] = !Irregular || e < degree
-                       ? Lanes::subtract(posterior(p.at[e]), p.old[e])
-                       : Lanes::all(Lanes::missing);
+            t[e] = Lanes::all(Lanes::missing);
+            if (!Irregular || e < degree) {
+                at[e] = place_of(edge[e]);
+                t[e] = Lanes::subtract(posterior(at[e]), old[e]);
+            }
         }
-        t[before] = Lanes::subtract(c.posterior, p.old[before]);
-        t[own] = Lanes::unpack(kept);
+        t[before] = Lanes::subtract(c.posterior, old[before]);
         if constexpr (!Lanes::keeps_sum) {
-            t[own] = Lanes::subtract(t[own], p.old[own]);
+            t[own] = Lanes::subtract(t[own], old[own]);
         }
 
         const auto beyond = Lanes::all(Lanes::beyond);
@@ -390,7 +372,7 @@ private:
 #pragma unroll
             for (unsigned e = 0; e < MessageEdges; ++e) {
                 if (!Irregular || e < degree) {
-                    set_posterior(p.at[e], Lanes::add(t[e], renewed.message(e, t[e])));
+                    set_posterior(at[e], Lanes::add(t[e], renewed.message(e, t[e])));
                 }
             }
         } else {
@@ -399,37 +381,42 @@ private:
             for (unsigned e = 0; e < MessageEdges; ++e) {
                 r[e] = renewed.message(e, t[e]);
             }
-            write_shared_bits(degree, deferred, p, t, r);
+            write_shared_bits(degree, deferred, at, old, t, r);
         }
-        keep_before(i, c, p, t[before], renewed.message(before, t[before]));
+
+        const value r = renewed.message(before, t[before]);
+        const value kept = Lanes::keeps_sum
+                               ? Lanes::add(c.kept, Lanes::subtract(r, old[before]))
+                               : Lanes::add(t[before], r);
+        if (i > 0) {
+            set_parity(parity_at(i - 1, d_j), Lanes::pack(kept));
+        } else {
+            keep_before_first(c, kept, before_first);
+        }
         c.posterior = Lanes::add(t[own], renewed.message(own, t[own]));
         c.kept = t[own];
-        c.at = parity_at(i, d_j);
         renewed.fresh.store(layer_state(i));
+        __syncthreads();
     }
 
-    // Renews what is kept of the parity bit before.
-    __device__ void
-    keep_before(unsigned i, const chain& c, const prepared& p, value t, value r) const
+    // Renews what is kept of the parity bit before layer 0; lane 0 of thread 0 has none.
+    __device__ void keep_before_first(const chain& c, value kept, parity* at) const
     {
         if constexpr (Lanes::keeps_sum) {
-            const value change = Lanes::subtract(r, p.old[before]);
-            if (i == 0 && d_j == 0) { // there is none before lane 0
-                const auto kept =
-                    Lanes::add(c.kept, __halves2half2(__half(0), __high2half(change)));
-                set_parity(c.at, Lanes::pack(Lanes::swap(kept)));
-            } else {
-                set_parity(c.at, Lanes::pack(Lanes::add(c.kept, change)));
+            if (d_j == 0) {
+                kept = __halves2half2(__high2half(kept), __low2half(c.kept));
             }
-        } else if (i > 0 || d_j > 0) {
-            set_parity(c.at, Lanes::pack(Lanes::add(t, r)));
+            set_parity(at, Lanes::pack(kept));
+        } else if (d_j > 0) {
+            set_parity(at, Lanes::pack(kept));
         }
     }
 
     // A layer in which bits take part more than once.
     __device__ void write_shared_bits(unsigned degree,
                                       unsigned deferred,
-                                      const prepared& p,
+                                      const place (&at)[MessageEdges],
+                                      const value (&old)[edges],
                                       const value (&t)[edges],
                                       const value (&r)[MessageEdges]) const
     {
@@ -438,7 +425,7 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (e < written) {
-                set_posterior(p.at[e], Lanes::add(t[e], r[e]));
+                set_posterior(at[e], Lanes::add(t[e], r[e]));
             }
         }
 #pragma unroll
@@ -446,8 +433,7 @@ private:
             if (e >= written && e < degree) {
                 __syncthreads();
                 set_posterior(
-                    p.at[e],
-                    Lanes::add(posterior(p.at[e]), Lanes::subtract(r[e], p.old[e])));
+                    at[e], Lanes::add(posterior(at[e]), Lanes::subtract(r[e], old[e])));
             }
         }
     }
@@ -485,13 +471,13 @@ private:
     __device__ std::uint32_t message_sum(unsigned i) const
     {
         const auto head = d_table.layer[i];
-        const auto* const entry = d_table.entry + (head & 0xffffu);
+        const auto* const edge = d_table.edges + (head & 0xffffu);
         const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
         std::uint32_t sum = 0;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
-                sum ^= Lanes::bits(posterior(place_of(entry[e])));
+                sum ^= Lanes::bits(posterior(place_of(edge[e])));
             }
         }
         return sum;
@@ -585,7 +571,6 @@ private:
     const layer_table& d_table;
     const dvbs2_arguments& d_args;
     const unsigned d_j;
-    std::uint32_t d_origin; // added to an entry of the table
     value* d_posterior;
     lane_value* d_wrap;     // posterior of the last layer's parity bit of check j − 1
     std::uint32_t* d_flags; // the codeword at hand; violated checks

@@ -22,7 +22,8 @@ struct dvbs2_arguments {
     stopping stop;
     std::uint32_t* state;   // of all blocks
     std::uint32_t* counter; // of codewords taken
-    float offset, limit, factor;
+    float offset, limit;    // in the unit of the kernel
+    float factor;
     std::uint32_t value_bytes; // of a channel value
 };
 
@@ -30,6 +31,7 @@ struct dvbs2_arguments {
 struct dvbs2_variant {
     void (*kernel)(layer_table, dvbs2_arguments) = nullptr;
     unsigned threads = 0;        //!< of a block
+    float unit = 1;              //!< of its numbers
     std::size_t state_words = 0; //!< of a block, in device memory
     std::size_t shared_bytes = 0;
 };

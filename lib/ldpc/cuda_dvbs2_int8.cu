@@ -8,6 +8,7 @@
 /* The kernels for DVB-S2 codes in int8: one for each degree of checks. */
 
 #include "cuda_dvbs2.cuh"
+#include <algorithm>
 
 namespace gr {
 namespace gpufec {
@@ -15,8 +16,14 @@ namespace ldpc_cuda {
 
 namespace {
 
+// On a multiprocessor, as far as its registers go.
+constexpr unsigned blocks_at_once(unsigned edges)
+{
+    return edges <= 3 ? 4 : edges <= 11 ? 3 : 2;
+}
+
 template <unsigned MessageEdges, bool SharedParity, bool Irregular>
-__global__ void __launch_bounds__(half_lanes::threads, MessageEdges <= 5 ? 4 : 2)
+__global__ void __launch_bounds__(half_lanes::threads, blocks_at_once(MessageEdges))
     decode_int8(const __grid_constant__ layer_table table,
                 const __grid_constant__ dvbs2_arguments arguments)
 {

@@ -9,7 +9,9 @@
  * does at once, in what numbers, and how their messages are kept: compressed.
  *
  * half_lanes, for int8: checks j and j + 180 in the halves of a half2, which holds these
- * integers exactly. float_lanes, for int16, which a float holds exactly, and float. */
+ * integers exactly, in units of 2^-7: so that "has the least", a difference of one step
+ * or none, is a single bit. float_lanes, for int16, which a float holds exactly, and
+ * float. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
@@ -31,8 +33,10 @@ struct half_lanes {
     static constexpr unsigned lanes = 2;
     static constexpr unsigned threads = group / lanes;
     static constexpr std::uint32_t signs = 0x80008000u;
-    static constexpr float missing = 1500; // magnitude of an edge that is not there
-    static constexpr float beyond = 2000;
+    static constexpr float unit = 1 / 128.0f; // a step
+    static constexpr float missing =
+        1500 * unit; // magnitude of an edge that is not there
+    static constexpr float beyond = 2000 * unit;
     // What is kept of a parity bit is its channel value plus the message of the next
     // check; else its posterior. Integers are exact either way, floats are not.
     static constexpr bool keeps_sum = true;
@@ -52,27 +56,29 @@ struct half_lanes {
     static __device__ half2 smaller(half2 a, half2 b) { return __hmin2(a, b); }
     static __device__ half2 larger(half2 a, half2 b) { return __hmax2(a, b); }
 
+    // What leaves with a least magnitude, plus 8, which rounds it to a step: halves up,
+    // as they are made a little more.
     static __device__ half2 outgoing(half2 least, const dvbs2_arguments& a)
     {
         half2 x = __hmax2(__hsub2(least, all(a.offset)), all(0));
         x = __hmin2(x, all(a.limit));
-        return a.factor == 1 ? x : h2floor(__hfma2(x, all(a.factor), all(0.5f)));
+        return __hadd2(__hfma2(x, all(a.factor), all(unit / 32)), all(8));
     }
 
-    // Two bytes as halves: 0x6400 | b is the half 1024 + b.
-    static constexpr std::uint32_t thousands = 0x64646464u;
+    // Two bytes as halves: 0x4800 | b is the half 8 + b steps.
+    static constexpr std::uint32_t eights = 0x48484848u;
     static __device__ half2 unpack_low(std::uint32_t x)
     {
-        return value_of(__byte_perm(x, thousands, 0x4140));
+        return value_of(__byte_perm(x, eights, 0x4140));
     }
     static __device__ half2 unpack_high(std::uint32_t x)
     {
-        return value_of(__byte_perm(x, thousands, 0x4342));
+        return value_of(__byte_perm(x, eights, 0x4342));
     }
-    static __device__ half2 unpack(parity x) { return __hsub2(unpack_low(x), all(1152)); }
+    static __device__ half2 unpack(parity x) { return __hsub2(unpack_low(x), all(9)); }
     static __device__ parity pack(half2 b)
     {
-        return parity(__byte_perm(bits(__hadd2(b, all(1152))), 0, 0x4420));
+        return parity(__byte_perm(bits(__hadd2(b, all(9))), 0, 0x4420));
     }
     static __device__ half2 swap(half2 x) { return __lowhigh2highlow(x); }
     static __device__ half2 turn(half2 x, std::uint32_t by)
@@ -136,9 +142,9 @@ struct half_lanes {
         };
         __device__ magnitudes open() const
         {
-            const half2 first = __hsub2(unpack_low(least), all(1024));
-            const half2 second = __hsub2(unpack_high(least), all(1024));
-            return { first, __hmul2(__hsub2(second, first), all(128)) };
+            const half2 first = unpack_low(least), second = unpack_high(least);
+            return { __hsub2(first, all(8)),
+                     __hmul2(__hsub2(second, first), all(1 / unit)) };
         }
         __device__ half2 at(unsigned e, const magnitudes& m) const
         {
@@ -154,27 +160,24 @@ struct half_lanes {
     {
     public:
         __device__ renewal(half2 least, half2 first, half2 second, std::uint32_t product)
-            : d_signed_least(value_of(bits(first) ^ product)),
-              d_signed_step(value_of(bits(__hsub2(second, first)) ^ product)),
-              d_above(__hadd2(least, all(1)))
+            : d_signed_least(value_of(bits(__hsub2(first, all(8))) ^ product)),
+              d_signed_step(value_of(
+                  bits(__hmul2(__hsub2(second, first), all(1 / unit))) ^ product)),
+              d_above(__hadd2(least, all(unit)))
         {
             fresh.clear();
-            fresh.least = __byte_perm(bits(__hadd2(first, all(1024))),
-                                      bits(__hadd2(second, all(1024))),
-                                      0x6420);
+            fresh.least = __byte_perm(bits(first), bits(second), 0x6420);
         }
         // The message of edge e, which said t.
         __device__ half2 message(unsigned e, half2 t)
         {
-            using m = messages<Edges>;
-            // 1 where |t| is the least, else 0.
+            // A step where |t| is the least, else 0.
             const half2 has_least = __hsub2_sat(d_above, __habs2(t));
             const std::uint32_t r =
                 bits(__hfma2(has_least, d_signed_step, d_signed_least)) ^
                 (bits(t) & signs);
-            const std::uint32_t both = (r & signs) | (bits(has_least) & ~signs);
             fresh.part[e / 8] |=
-                (both >> m::place(e)) & ((signs | m::marks) >> m::place(e));
+                ((r & signs) | bits(has_least)) >> messages<Edges>::place(e);
             return value_of(r);
         }
         messages<Edges> fresh;
@@ -190,6 +193,7 @@ struct float_lanes {
     static constexpr unsigned lanes = 1;
     static constexpr unsigned threads = group;
     static constexpr std::uint32_t signs = 0x80000000u;
+    static constexpr float unit = 1;
     static constexpr float missing = 1e38f;
     static constexpr float beyond = 2e38f;
     static constexpr bool keeps_sum = false;

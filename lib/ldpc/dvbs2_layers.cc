@@ -15,19 +15,18 @@ namespace ldpc_cuda {
 dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
 {
     struct edge {
-        std::uint32_t entry;
+        layer_table::edge entry;
         unsigned round;
     };
-    const std::uint32_t words = folded ? 180 : 360; // of a group
+    const unsigned words = folded ? 180 : 360; // of a group
     const auto q = code.q();
     std::vector<std::vector<edge>> edges(q);
-    for (std::uint32_t g = 0; g < code.addresses().size(); ++g) {
+    for (unsigned g = 0; g < code.addresses().size(); ++g) {
         std::vector<unsigned> rounds(q, 0);
         for (const unsigned x : code.addresses()[g]) {
-            const auto shift = x / q;
-            const std::uint32_t turned = folded && shift < words;
-            const auto place = (turned << 12) + 4096 - 4 * (shift % words);
-            edges[x % q].push_back({ g * 4 * words << 14 | place, rounds[x % q]++ });
+            const int shift = x / q % words, turned = x / q >= words;
+            edges[x % q].push_back(
+                { { turned - 4 * shift, int(4 * words * g) - turned }, rounds[x % q]++ });
         }
     }
     dvbs2_layers layers{};
@@ -43,7 +42,7 @@ dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
         unsigned deferred = 0;
         table.layer[i] = next | degree << 16;
         for (const auto& e : edges[i]) {
-            table.entry[next++] = e.entry;
+            table.edges[next++] = e.entry;
             deferred += e.round > 0;
         }
         table.layer[i] |= deferred << 24;

@@ -23,18 +23,22 @@ namespace ldpc_cuda {
  *
  * The bits of a group of 360 lie in W words, one after the other (W = 360), or, folded,
  * bit m and bit m + 180 in one (W = 180). Thread j < W of a circulant of shift s, with
- * s' = s mod W, wants word (j − s') mod W, and the other half first where j < s' or
- * s ≥ W, but not both.
+ * s' = s mod W, wants word (j − s') mod W, with its halves exchanged where either j < s'
+ * or s ≥ W.
  *
- * With 4·j added to an entry, its lower 12 bits are 4·(j − s') mod 4096, from where
- * subtracting 4096 − 4·W, if that is possible, leads to the word; bit 12 says whether to
- * swap.
+ * With z = 4·j + step and y = z, or z + 4·W where z is negative, the word is y + base
+ * bytes from the first, and 15·z + y mod 32 is 16 where its halves are to be exchanged,
+ * else 0: z carries s ≥ W in its lowest bit, and 4·180 is 16 mod 32.
  */
 struct layer_table {
+    struct edge {
+        std::int32_t step; //!< −4·s' + (s ≥ W)
+        std::int32_t base; //!< byte offset of the group − (s ≥ W)
+    };
     std::uint32_t q;
     std::uint32_t message_bits;
-    std::uint32_t layer[135]; //!< first entry | edges << 16 | deferred << 24
-    std::uint32_t entry[648]; //!< byte offset of the group << 14 | turned << 12 | …
+    edge edges[648];
+    std::uint32_t layer[135]; //!< first edge | edges << 16 | deferred << 24
 };
 
 struct dvbs2_layers {
