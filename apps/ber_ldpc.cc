@@ -10,6 +10,7 @@
 #include "command.h"
 #include "ldpc/simulation.h"
 #include "ldpc_options.h"
+#include "plot.h"
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -69,7 +70,8 @@ po::options_description ber_options()
         ("reference", "decode the same noise by sum-product in double too; slow")
         ("sim-threads", po::value<int>()->default_value(0),
          "make noise and run the reference; 0: as --threads")
-        ("json", po::value<std::string>(), "write results to this file, - for stdout");
+        ("json", po::value<std::string>(), "write results to this file, - for stdout")
+        ("plot", po::value<std::string>(), "draw the results to this PNG file");
     // clang-format on
     return own;
 }
@@ -187,14 +189,17 @@ int ber_ldpc(const arguments& args)
             break;
         }
     }
+    const auto report = json::object({ { "command", line.name },
+                                       { "environment", environment() },
+                                       { "options", to_json(options.decoder) },
+                                       { "decoder", first },
+                                       { "seed", options.seed },
+                                       { "points", points } });
     if (!json_file.empty()) {
-        write_json(json::object({ { "command", line.name },
-                                  { "environment", environment() },
-                                  { "options", to_json(options.decoder) },
-                                  { "decoder", first },
-                                  { "seed", options.seed },
-                                  { "points", points } }),
-                   json_file);
+        write_json(report, json_file);
+    }
+    if (values.count("plot")) {
+        plot_error_rates(report, text(values, "plot"));
     }
     return 0;
 }
