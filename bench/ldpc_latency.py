@@ -23,6 +23,7 @@ from benchmark_environment import environment
 from gnuradio import gpufec, gr
 
 N, K = 64800, 32400
+WARM_UP = 5  # frames that do not count
 CASES = [(1, 50), (0, 5), (0, 20), (0, 50), (4, 50), (4, 1000)]
 
 
@@ -68,7 +69,7 @@ def measure(options, batch, max_latency_ms):
     feed, end = source(options.frames, options.interval / 1000), sink()
     graph.connect(feed, decoder, end)
     graph.run()
-    delays = [1000 * (b - a) for a, b in zip(feed.sent, end.came)][1:]
+    delays = [1000 * (b - a) for a, b in zip(feed.sent, end.came)][WARM_UP:]
     return {"batch": batch, "frames_a_batch": decoder.batch(),
             "max_latency_ms": max_latency_ms, "backend": decoder.active_backend(),
             "frames": len(end.came), "median_ms": statistics.median(delays),
@@ -78,7 +79,7 @@ def measure(options, batch, max_latency_ms):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--frames", type=int, default=40)
-    parser.add_argument("--interval", type=float, default=100, metavar="MS")
+    parser.add_argument("--interval", type=float, default=200, metavar="MS")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
