@@ -10,6 +10,7 @@
 #include "cpu_kernels.h"
 #include "cuda/runtime.h"
 #include "cuda_pbvd.cuh"
+#include "cuda_prepare.cuh"
 #include "cuda_registers.cuh"
 #include "job.h"
 #include <functional>
@@ -38,6 +39,15 @@ struct device_buffers {
     std::byte* output;
 };
 
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes)
+{
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               int(bytes)),
+          "shared memory of a kernel");
+}
+
 // Called before the first kernel of a batch and after each.
 using marker = std::function<void()>;
 
@@ -61,16 +71,10 @@ protected:
     {
         const dim3 tiles(g.pairs / 32,
                          (g.plan.window + prepare_stages - 1) / prepare_stages);
-        prepare<<<tiles, prepare_threads, 0, stream>>>(g, memory.input, memory.soft);
-    }
-
-    template <class Kernel>
-    static void allow_shared(Kernel kernel, std::size_t bytes)
-    {
-        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   int(bytes)),
-              "shared memory of a kernel");
+        choose_prepare(g.map.outputs)<<<tiles,
+                                        prepare_threads,
+                                        prepare_shared_bytes(g.map),
+                                        stream>>>(g, memory.input, memory.soft);
     }
 
     static output_order as_sent(const conv_code& code)
@@ -190,6 +194,9 @@ public:
         check(cudaDeviceGetAttribute(
                   &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
               "device attribute");
+        check(
+            cudaDeviceGetAttribute(&d_processors, cudaDevAttrMultiProcessorCount, device),
+            "device attribute");
         for (d_threads = register_threads; d_threads >= 32; d_threads /= 2) {
             d_shared = fused_shared_bytes<Code, Narrow>(setup.plan, d_threads);
             if (d_shared <= std::size_t(most)) {
@@ -201,16 +208,14 @@ public:
             allow_shared(fused<prepared, false>(), d_shared);
             allow_shared(fused<prepared, true>(), d_shared);
             if constexpr (Code::outputs == 2) {
-                allow_shared(fused<direct_input, false>(), d_shared);
+                allow_shared(fused<direct_input<false>, false>(), d_shared);
+                allow_shared(fused<direct_input<true>, false>(), d_shared);
             }
-            int resident = 0, multiprocessors = 0;
+            int resident = 0;
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                       &resident, fused<prepared, false>(), d_threads, d_shared),
                   "occupancy");
-            check(cudaDeviceGetAttribute(
-                      &multiprocessors, cudaDevAttrMultiProcessorCount, device),
-                  "device attribute");
-            d_round = std::size_t(resident) * multiprocessors;
+            d_round = std::size_t(resident) * d_processors;
         }
     }
 
@@ -253,7 +258,13 @@ public:
         if constexpr (Code::outputs == 2) {
             if (reads_directly(g)) {
                 mark();
-                launch<direct_input, false>(g, memory.input, memory, stream, mark);
+                if (g.order.inverted) {
+                    launch<direct_input<true>, false>(
+                        g, memory.input, memory, stream, mark);
+                } else {
+                    launch<direct_input<false>, false>(
+                        g, memory.input, memory, stream, mark);
+                }
                 return;
             }
         }
@@ -273,7 +284,7 @@ private:
 
     // Up to so many rounds of thread blocks the narrow kernel is the faster one,
     // measured.
-    static constexpr std::size_t narrow_rounds = 3;
+    static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
     static auto fused()
@@ -284,7 +295,8 @@ private:
     // Rows of 8-byte words for direct_input, whichever trellis reads them.
     static bool reads_directly(const batch_geometry& g)
     {
-        if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
+        if (!g.plan.streaming() || g.packed4 || g.map.period > 1 ||
+            g.order.inverted > 1) {
             return false;
         }
         const auto aligned = [&](unsigned turn) {
@@ -313,18 +325,25 @@ private:
             mark();
             return;
         }
-        const auto wide_grid =
-            ((g.pairs << Wide) + register_threads - 1) / register_threads;
+        // Large thread blocks, whose warps share what is fetched, if all processors get
+        // one.
+        const auto all = std::size_t(g.pairs) << Wide;
+        unsigned threads = wide_threads;
+        while (threads > register_threads && all < std::size_t(threads) * d_processors) {
+            threads /= 2;
+        }
         forward_registers<Code, Wide, Input, Frames>
-            <<<wide_grid, register_threads, 0, stream>>>(g, input, memory.survivors);
+            <<<(all + threads - 1) / threads, threads, 0, stream>>>(
+                g, input, memory.survivors);
         mark();
-        traceback_registers<Code, Wide><<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
-            g, memory.survivors, memory.output);
+        traceback_registers<Code, Wide>
+            <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
         mark();
     }
 
     const output_order d_order;
     const use d_use;
+    int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
     std::size_t d_round = 0; // thread blocks of the narrow kernel at a time
@@ -381,6 +400,7 @@ public:
           d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
+        allow_shared(choose_prepare(setup.map.outputs), prepare_shared_bytes(setup.map));
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;

@@ -81,11 +81,11 @@ add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 }
 
 //! Bytes of a and b as PTX's prmt numbers them; a byte number with 8 added is its sign.
-template <unsigned Selector>
-__device__ inline std::uint32_t permute(std::uint32_t a, std::uint32_t b)
+__device__ inline std::uint32_t
+permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 {
     std::uint32_t d;
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "n"(Selector));
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));
     return d;
 }
 
@@ -102,115 +102,13 @@ __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 //! Both blocks' value of output r, from its word: two signed values of 16 bits.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
-    return r % 2 ? permute<0xb3a2>(word, 0) : permute<0x9180>(word, 0);
-}
-
-constexpr unsigned prepare_threads = 256;
-constexpr unsigned prepare_stages = 32; // a thread block's tile
-constexpr unsigned prepare_blocks = 64;
-
-//! Soft value \p index of a stream or frame; 0 where there is none.
-__device__ inline int
-soft_at(const std::byte* base, std::int64_t index, std::int64_t count, bool packed4)
-{
-    if (index < 0 || index >= count) {
-        return 0;
-    }
-    if (!packed4) {
-        const int v = static_cast<signed char>(base[index]);
-        return v < -127 ? -127 : v;
-    }
-    const unsigned pair = static_cast<unsigned char>(base[index / 2]);
-    const int v = static_cast<signed char>(index % 2 ? pair << 4 : pair & 0xf0u) >> 4;
-    return v < -7 ? -7 : v;
-}
-
-/*
- * Depunctures, unpacks and transposes: from the input as it came to prepared soft values.
- * Grid: (pairs / 32, tiles of stages). What a block of the batch lacks is erased.
- */
-__global__ void __launch_bounds__(prepare_threads)
-    prepare(const __grid_constant__ batch_geometry g,
-            const std::byte* __restrict__ input,
-            std::uint32_t* __restrict__ soft)
-{
-    constexpr unsigned pad = 4;
-    __shared__ std::uint8_t tile[prepare_blocks]
-                                [prepare_stages * conv_code::max_outputs + pad];
-    __shared__ std::int16_t position[conv_code::max_period * conv_code::max_outputs];
-    const unsigned R = g.map.outputs;
-    const unsigned first_stage = blockIdx.y * prepare_stages;
-    const unsigned left = g.plan.window - first_stage;
-    const unsigned stages = left < prepare_stages ? left : prepare_stages;
-    const unsigned period = g.map.period;
-    const bool circular = g.plan.ends == termination::tailbiting;
-    for (unsigned i = threadIdx.x; i < period * R; i += prepare_threads) {
-        position[i] = g.map.position[i];
-    }
-    __syncthreads();
-
-    // A warp reads a row, a stage a lane, so that its lanes read neighbours.
-    static_assert(prepare_stages == 32, "a stage a lane");
-    const unsigned lane = threadIdx.x % 32;
-    for (unsigned row = threadIdx.x / 32; row < prepare_blocks;
-         row += prepare_threads / 32) {
-        const unsigned block = blockIdx.x * prepare_blocks + row;
-        std::uint8_t* const to = tile[row] + lane * R;
-        if (block >= g.job.blocks) {
-            for (unsigned r = 0; r < R; ++r) {
-                to[r] = 0;
-            }
-            continue;
-        }
-        std::uint32_t frame;
-        const auto w = g.window(block, frame);
-        const auto* base = input + std::size_t(frame) * g.frame_input_bytes;
-        const std::int64_t count =
-            g.plan.streaming() ? std::int64_t(g.job.values) : g.plan.frame_values;
-        // The stage as an offset from a period's beginning, and that period's values.
-        const std::int64_t begin = w.start + first_stage;
-        unsigned stage;
-        std::int64_t origin = 0;
-        if (circular) {
-            const int circle = g.plan.frame_stages;
-            stage = (int(begin % circle) + circle + lane) % circle;
-        } else {
-            std::int64_t whole = begin;
-            if (period > 1) {
-                whole = begin / period;
-                whole -= whole * period > begin; // begin may be negative
-            }
-            stage = unsigned(begin - whole * period) + lane;
-            origin = whole * g.map.values_per_period -
-                     (g.plan.streaming() ? std::int64_t(g.job.first_value) : 0);
-        }
-        const unsigned periods = period == 1 ? stage : stage / period;
-        const auto* const sent = position + (stage - periods * period) * R;
-        origin += periods * g.map.values_per_period;
-        for (unsigned r = 0; r < R; ++r) {
-            const int at = sent[g.order.source[r]];
-            const int value = at < 0 ? 0 : soft_at(base, origin + at, count, g.packed4);
-            to[r] = g.order.inverted >> (R - 1 - r) & 1u ? -value : value;
-        }
-    }
-    __syncthreads();
-
-    const unsigned words = soft_words(R);
-    for (unsigned i = threadIdx.x / 32; i < stages * words; i += prepare_threads / 32) {
-        const unsigned stage = i / words, r = i % words * 2;
-        const auto* a = tile[2 * lane] + stage * R;
-        const auto* b = tile[2 * lane + 1] + stage * R;
-        std::uint32_t word = a[r] | std::uint32_t(b[r]) << 8;
-        word |= r + 1 < R ? std::uint32_t(a[r + 1]) << 16 | std::uint32_t(b[r + 1]) << 24
-                          : 0u;
-        soft[(std::size_t(first_stage) * words + i) * g.pairs + blockIdx.x * 32 + lane] =
-            word;
-    }
+    return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
 }
 
 /*
  * Collects decoded bits that come strip by strip from the last to the first, and writes
- * them as words, first bit most significant in its byte.
+ * them, first bit most significant in its byte, a sector of memory at a time: memory with
+ * error correction must read what is written in part.
  */
 class bit_writer
 {
@@ -240,6 +138,8 @@ public:
     }
 
 private:
+    static constexpr unsigned sector = 8; // words
+
     __device__ void flush(int word)
     {
         if (word < 0 || std::uint32_t(word) * 32 >= d_count) {
@@ -250,13 +150,38 @@ private:
         if (left < 32) {
             bits &= (1u << left) - 1;
         }
-        d_out[word] = __byte_perm(__brev(bits), 0, 0x0123);
+#pragma unroll
+        for (unsigned i = sector - 1; i > 0; --i) {
+            d_sector[i] = d_sector[i - 1];
+        }
+        d_sector[0] = __byte_perm(__brev(bits), 0, 0x0123);
+        if (word % sector == 0) {
+            write(d_out + word, (left + 31) / 32);
+        }
+    }
+
+    // The collected words, or as many of them as are left.
+    __device__ void write(std::uint32_t* to, std::uint32_t left) const
+    {
+        if (left >= sector && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
+            auto* const four = reinterpret_cast<uint4*>(to);
+            four[0] = { d_sector[0], d_sector[1], d_sector[2], d_sector[3] };
+            four[1] = { d_sector[4], d_sector[5], d_sector[6], d_sector[7] };
+            return;
+        }
+#pragma unroll
+        for (unsigned i = 0; i < sector; ++i) {
+            if (i < left) {
+                to[i] = d_sector[i];
+            }
+        }
     }
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
     std::uint64_t d_bits = 0; // of d_word, and above it of the word after
     int d_word;
+    std::uint32_t d_sector[sector] = {}; // of the word flushed last and those after it
 };
 
 } // namespace cuda

@@ -25,6 +25,7 @@
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTERS_CUH
 
 #include "cuda_common.cuh"
+#include <cuda_pipeline_primitives.h>
 #include <type_traits>
 
 namespace gr {
@@ -109,13 +110,12 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    //! \p inverted: outputs that are sent inverted, the first most significant.
-    __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
+    __device__ explicit register_trellis(unsigned lane) : d_lane(lane)
     {
         // Which outputs the lane's part of the state flips, at each stage of a turn.
         for (unsigned T = 0; T < memory; ++T) {
             const unsigned at = lane << register_bits;
-            unsigned flips = inverted ^ Code::word(rotated(at, memory - T), 0);
+            unsigned flips = Code::word(rotated(at, memory - T), 0);
             if (T >= register_bits && (at >> T & 1u)) {
                 // This lane holds the odd states and computes what bit 1 leads to.
                 flips ^= Code::word(0, 1);
@@ -137,13 +137,13 @@ public:
     }
 
     //! One stage; T counts from the beginning of a turn.
-    template <unsigned T, bool Flips>
+    template <unsigned T>
     __device__ void stage(const std::uint32_t (&value)[R])
     {
         constexpr unsigned words_count = 1u << R;
         constexpr std::uint32_t taken = 0x00010001u << (T % H);
         std::uint32_t cost[words_count];
-        costs<T % memory, Flips>(value, cost);
+        costs<T % memory>(value, cost);
         std::uint32_t first[words_count], second[words_count];
         constexpr unsigned bit = T % memory;
         if constexpr (bit < register_bits) {
@@ -214,13 +214,27 @@ public:
 #pragma unroll
         for (unsigned i = 0; i < words; ++i) {
             auto* const p = d_metric + 4 * i;
-            const auto a = select(p[0], p[1] << 4);
-            const auto b = select(p[2], p[3] << 4);
-            to.at(index, words, i) = __byte_perm(a, b, 0x6240);
+            std::uint32_t word;
+            if constexpr (R > 2) {
+                // Multiplications, because costs already fill the pipe of logical
+                // operations.
+                word = 0;
 #pragma unroll
-            for (unsigned k = 0; k < 4; ++k) {
-                p[k] &= ~mask;
+                for (unsigned k = 4; k-- > 0;) {
+                    const auto decisions = p[k] & mask;
+                    p[k] = multiply_add(decisions, ~0u, p[k]);
+                    word = multiply_add(word, 16, decisions);
+                }
+            } else {
+                const auto a = select(p[0], p[1] << 4);
+                const auto b = select(p[2], p[3] << 4);
+                word = __byte_perm(a, b, 0x6240);
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k) {
+                    p[k] &= ~mask;
+                }
             }
+            to.at(index, words, i) = word;
         }
     }
 
@@ -257,8 +271,16 @@ private:
         return (a & 0x0f0f0f0fu) | (b & 0xf0f0f0f0u);
     }
 
+    __device__ static std::uint32_t
+    multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c)
+    {
+        std::uint32_t d;
+        asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+        return d;
+    }
+
     // Cost of each output word, without what the lane flips.
-    template <unsigned T, bool Flips>
+    template <unsigned T>
     __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
     {
         std::uint32_t v[R];
@@ -266,7 +288,7 @@ private:
 #pragma unroll
         for (unsigned r = 0; r < R; ++r) {
             v[r] = value[r];
-            if (Flips) {
+            if (lanes > 1) {
                 const bool flip = d_flips >> (R * T + R - 1 - r) & 1u;
                 v[r] = flip ? __vsub2(0, v[r]) : v[r];
             }
@@ -300,7 +322,6 @@ template <unsigned R>
 class prepared_input
 {
 public:
-    static constexpr bool may_be_inverted = false;
     static constexpr unsigned words = (R + 1) / 2;
     struct strip {
         std::uint32_t word[4][words];
@@ -347,18 +368,21 @@ private:
 };
 
 //! Straight from the input: int8 of two outputs, not punctured, rows aligned to 8 bytes.
+template <bool InvertedSecond>
 class direct_input
 {
 public:
-    static constexpr bool may_be_inverted = true;
     struct strip {
         std::uint32_t word[2][2]; // of each block
     };
 
     __device__
     direct_input(const batch_geometry& g, const void* input, std::uint32_t pair)
-        : d_swapped(g.order.source[0] == 1), d_window(g.plan.window)
+        : d_window(g.plan.window)
     {
+        // Of each block a byte and its sign; the outputs may be sent in the other order.
+        d_select[0] = g.order.source[0] == 1 ? 0xd591 : 0xc480;
+        d_select[1] = d_select[0] + 0x2222;
 #pragma unroll
         for (unsigned k = 0; k < 2; ++k) {
             const auto block = 2 * pair + k;
@@ -399,11 +423,12 @@ public:
     __device__ void values(const strip& from, std::uint32_t (&v)[2]) const
     {
         const auto a = from.word[0][t / 2], b = from.word[1][t / 2];
-        const auto x = t % 2 ? permute<0xe6a2>(a, b) : permute<0xc480>(a, b);
-        const auto y = t % 2 ? permute<0xf7b3>(a, b) : permute<0xd591>(a, b);
         const auto lowest = both(std::uint16_t(-127));
-        v[0] = __vmaxs2(d_swapped ? y : x, lowest);
-        v[1] = __vmaxs2(d_swapped ? x : y, lowest);
+        v[0] = __vmaxs2(permute(a, b, d_select[t % 2]), lowest);
+        v[1] = __vmaxs2(permute(a, b, d_select[t % 2] ^ 0x1111), lowest);
+        if (InvertedSecond) {
+            v[1] = __vsub2(0, v[1]);
+        }
     }
 
 private:
@@ -424,7 +449,7 @@ private:
     const signed char* d_row[2]; // the window's first value
     std::int64_t d_count[2];     // values from there to the end
     int d_before[2];             // values before it (negative: missing ones after it)
-    const bool d_swapped;
+    unsigned d_select[2]; // permute()'s for the first output, at even and odd stages
     const int d_window;
 };
 
@@ -441,7 +466,6 @@ __device__ inline void register_forward(const batch_geometry& g,
                                         std::uint32_t pair,
                                         const Survivors& survivors)
 {
-    constexpr bool flips = Trellis::lanes > 1 || Input::may_be_inverted;
     std::uint32_t elsewhere = 0;
     if (Frames) {
         for (unsigned k = 0; k < 2; ++k) {
@@ -475,7 +499,7 @@ __device__ inline void register_forward(const batch_geometry& g,
                 }
                 std::uint32_t v[Trellis::R];
                 input.template values<t>(values, v);
-                trellis.template stage<4 * i + t, flips>(v);
+                trellis.template stage<4 * i + t>(v);
             });
             trellis.strip(survivors, turn * Trellis::strips + i);
             trellis.bring_down(Frames && stage <= int(Trellis::memory));
@@ -485,100 +509,218 @@ __device__ inline void register_forward(const batch_geometry& g,
     }
 }
 
-//! Follows survivors from state 0 at the window's end, for one block.
-template <class Trellis, class Load>
-__device__ inline void register_traceback(const batch_geometry& g,
-                                          std::uint32_t block,
-                                          std::byte* output,
-                                          Load&& load)
+//! The path of one block that is traced back from state 0 at its window's end.
+template <class Trellis>
+class traced_path
 {
-    std::uint32_t frame;
-    const auto w = g.window(block, frame);
-    const std::uint32_t index =
-        g.plan.streaming() ? block : block - frame * g.plan.blocks_per_frame;
-    auto* const out = reinterpret_cast<std::uint32_t*>(
-        output + std::size_t(frame) * g.frame_output_bytes +
-        std::size_t(index) * (g.plan.decode_length / 8));
-    bit_writer writer(out, w.count);
-
-    const int turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
-    int first = int(g.plan.window) - int(w.lead) - 4; // of a strip, from the first bit
-    unsigned state = 0;
-    for (int turn = turns - 1; turn >= 0; --turn) {
-#pragma unroll
-        for (int i = int(Trellis::strips) - 1; i >= 0; --i) {
-            if (first + 4 > 0) {
-                const unsigned at = Trellis::rotated(state, 4 * (i + 1));
-                const unsigned word = load(turn * Trellis::strips + i,
-                                           at % Trellis::registers / 4,
-                                           at / Trellis::registers);
-                const unsigned taken = word >> (at % 4 * 4) & 15u;
-                const unsigned longer = state << 4 | taken;
-                writer.put(first, longer >> Trellis::memory);
-                state = longer & ((1u << Trellis::memory) - 1);
-            }
-            first -= 4;
+public:
+    //! \p block may be past the last: such a path writes nothing.
+    __device__
+    traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
+        : d_writer(nullptr, 0)
+    {
+        if (block >= g.job.blocks) {
+            return;
         }
+        std::uint32_t frame;
+        const auto w = g.window(block, frame);
+        const std::uint32_t index =
+            g.plan.streaming() ? block : block - frame * g.plan.blocks_per_frame;
+        auto* const out = reinterpret_cast<std::uint32_t*>(
+            output + std::size_t(frame) * g.frame_output_bytes +
+            std::size_t(index) * (g.plan.decode_length / 8));
+        d_writer = bit_writer(out, w.count);
+        d_first = int(g.plan.window) - int(w.lead) - 4;
     }
-    writer.finish();
-}
 
-constexpr unsigned register_threads = 128;
+    //! Whether bits are left to write.
+    __device__ bool more() const { return d_first + 4 > 0; }
+
+    //! One strip back, strip \p i of its turn; \p load(word, lane): its survivors.
+    template <class Load>
+    __device__ void step(unsigned i, Load&& load)
+    {
+        const unsigned at = Trellis::rotated(d_state, 4 * (i + 1));
+        const unsigned word = load(at % Trellis::registers / 4, at / Trellis::registers);
+        const unsigned taken = word >> (at % 4 * 4) & 15u;
+        const unsigned longer = d_state << 4 | taken;
+        d_writer.put(d_first, longer >> Trellis::memory);
+        d_state = longer & ((1u << Trellis::memory) - 1);
+        d_first -= 4;
+    }
+
+    __device__ void finish() { d_writer.finish(); }
+
+private:
+    bit_writer d_writer;
+    int d_first = -4; // of the next strip, from the first bit
+    unsigned d_state = 0;
+};
+
+constexpr unsigned register_threads = 128; // of the kernel for few blocks, at most
+constexpr unsigned wide_threads = 512;     // of the one for many, at most: all that fit
 
 //! As many blocks need it: 64 states a thread, unrolled over four stages alone, because
 //! moving them back is cheaper than missing the instruction cache.
 template <class Code, unsigned LB>
 using wide_trellis = register_trellis<Code, LB, LB == 0>;
 
-//! Survivors of a thread in device memory.
+//! Survivors of a thread in device memory: [warp][strip][word][thread of the warp].
 struct global_survivors {
     std::uint32_t* base; // of the thread
-    std::size_t row;     // threads
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {
-        return base[(std::size_t(strip) * words + i) * row];
+        return base[strip * words * 32 + i * 32];
+    }
+
+    //! Where those of \p thread begin.
+    template <class Trellis>
+    __device__ static std::size_t offset(const batch_geometry& g, std::uint32_t thread)
+    {
+        const std::size_t turns = (g.plan.window + Trellis::turn - 1) / Trellis::turn;
+        return thread / 32 * (turns * Trellis::strips * Trellis::words * 32) +
+               thread % 32;
     }
 };
 
-//! Forward, many blocks: survivors to device memory, [strip][word][pair][lane].
+//! Forward, many blocks: survivors to device memory.
 template <class Code, unsigned LB, class Input, bool Frames>
-__global__ void __launch_bounds__(register_threads, 4)
+__global__ void __launch_bounds__(wide_threads)
     forward_registers(const __grid_constant__ batch_geometry g,
                       const void* __restrict__ input,
                       std::uint32_t* __restrict__ survivors)
 {
     using trellis_type = wide_trellis<Code, LB>;
-    const std::uint32_t thread = blockIdx.x * register_threads + threadIdx.x;
+    const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     if (pair >= g.pairs) {
         return; // whole warps
     }
-    trellis_type trellis(thread % trellis_type::lanes,
-                         Input::may_be_inverted ? g.order.inverted : 0);
+    trellis_type trellis(thread % trellis_type::lanes);
     const Input values(g, input, pair);
-    const global_survivors to{ survivors + thread, std::size_t(g.pairs) << LB };
+    const global_survivors to{ survivors +
+                               global_survivors::offset<trellis_type>(g, thread) };
     register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
 }
 
+/*
+ * The survivors of a warp's 32 pairs on their way from device memory, last strip first:
+ * copies run ahead of the traceback, which alone would wait for memory at each strip.
+ */
+template <class Trellis>
+class survivor_ring
+{
+public:
+    static constexpr unsigned warps = Trellis::lanes; // of forward, for 32 pairs
+    static constexpr unsigned strip_words = Trellis::words * 32 * warps;
+    static constexpr unsigned depth = 6; // strips
+
+    //! \p ring: depth × strip_words of shared memory, of this warp.
+    __device__ survivor_ring(const batch_geometry& g,
+                             const std::uint32_t* survivors,
+                             std::uint32_t first_pair,
+                             unsigned strips,
+                             std::uint32_t* ring)
+        : d_from(survivors +
+                 global_survivors::offset<Trellis>(g, first_pair * Trellis::lanes) +
+                 std::size_t(strips) * warp_words + threadIdx.x % 32 * piece),
+          d_warp_stride(std::size_t(strips) * warp_words),
+          d_ring(ring),
+          d_left(strips)
+    {
+        for (unsigned i = 1; i < depth; ++i) {
+            copy_next();
+        }
+    }
+
+    //! Makes the next strip the current one, if any lane wants \p more of them; the
+    //! whole warp calls it.
+    __device__ bool advance(bool more)
+    {
+        if (!__any_sync(0xffffffffu, more)) {
+            __pipeline_wait_prior(0);
+            return false;
+        }
+        __pipeline_wait_prior(depth - 2);
+        __syncwarp();
+        d_current = d_current == depth - 1 ? 0 : d_current + 1;
+        copy_next(); // over the strip before, which every lane has left
+        return true;
+    }
+
+    //! A word of the current strip: of \p pair, one of 32, and its lane \p lane.
+    __device__ std::uint32_t at(unsigned pair, unsigned word, unsigned lane) const
+    {
+        const unsigned thread = pair * Trellis::lanes + lane;
+        return d_ring[d_current * strip_words + thread / 32 * warp_words + word * 32 +
+                      thread % 32];
+    }
+
+private:
+    static constexpr unsigned piece = 4; // words that a lane copies at a time
+    static constexpr unsigned warp_words = Trellis::words * 32;
+
+    __device__ void copy_next()
+    {
+        if (d_left > 0) {
+            --d_left;
+            d_from -= warp_words;
+            auto* const to = d_ring + d_next * strip_words + threadIdx.x % 32 * piece;
+#pragma unroll
+            for (unsigned w = 0; w < warps; ++w) {
+#pragma unroll
+                for (unsigned i = 0; i < warp_words; i += 32 * piece) {
+                    __pipeline_memcpy_async(to + w * warp_words + i,
+                                            d_from + w * d_warp_stride + i,
+                                            piece * sizeof(std::uint32_t));
+                }
+            }
+        }
+        __pipeline_commit();
+        d_next = d_next == depth - 1 ? 0 : d_next + 1;
+    }
+
+    const std::uint32_t* d_from;
+    const std::size_t d_warp_stride;
+    std::uint32_t* const d_ring;
+    unsigned d_left;
+    unsigned d_next = 0;
+    unsigned d_current = depth - 1;
+};
+
+//! Traceback, many blocks: a pair a lane.
 template <class Code, unsigned LB>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(32)
     traceback_registers(const __grid_constant__ batch_geometry g,
                         const std::uint32_t* __restrict__ survivors,
                         std::byte* __restrict__ output)
 {
     using trellis_type = wide_trellis<Code, LB>;
-    const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
-    if (block >= g.job.blocks) {
-        return;
+    using ring_type = survivor_ring<trellis_type>;
+    __shared__ __align__(16)
+        std::uint32_t kept[ring_type::depth * ring_type::strip_words];
+    const unsigned turns = (g.plan.window + trellis_type::turn - 1) / trellis_type::turn;
+    ring_type ring(g, survivors, blockIdx.x * 32, turns * trellis_type::strips, kept);
+    const unsigned lane = threadIdx.x;
+    const std::uint32_t block = blockIdx.x * 64 + lane * 2;
+    traced_path<trellis_type> first(g, block, output), second(g, block + 1, output);
+    for (bool more = true; more;) {
+#pragma unroll
+        for (int i = int(trellis_type::strips) - 1; i >= 0; --i) {
+            more = ring.advance(first.more() || second.more());
+            if (!more) {
+                break;
+            }
+            first.step(i, [&](unsigned word, unsigned from) {
+                return ring.at(lane, word, from);
+            });
+            second.step(i, [&](unsigned word, unsigned from) {
+                return ring.at(lane, word, from) >> 16;
+            });
+        }
     }
-    const auto* const halves = reinterpret_cast<const std::uint16_t*>(survivors) +
-                               (block / 2 * 2 << LB) + block % 2;
-    const std::size_t row = std::size_t(g.pairs) * 2 << LB;
-    register_traceback<trellis_type>(
-        g, block, output, [&](unsigned strip, unsigned word, unsigned lane) {
-            return halves[(std::size_t(strip) * trellis_type::words + word) * row +
-                          2 * lane];
-        });
+    first.finish();
+    second.finish();
 }
 
 //! Survivors of a thread block in shared memory: [strip][word][thread].
@@ -614,7 +756,7 @@ __global__ void __launch_bounds__(register_threads)
     const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     const unsigned lane = thread % lanes;
-    trellis_type trellis(lane, Input::may_be_inverted ? g.order.inverted : 0);
+    trellis_type trellis(lane);
     {
         Input values(g, input, pair < g.pairs ? pair : 0);
         const shared_survivors to{ kept + threadIdx.x, threads };
@@ -627,10 +769,20 @@ __global__ void __launch_bounds__(register_threads)
     }
     const auto* const halves =
         reinterpret_cast<const std::uint16_t*>(kept + threadIdx.x / lanes * lanes) + lane;
-    register_traceback<trellis_type>(
-        g, block, output, [&](unsigned strip, unsigned word, unsigned from) {
-            return halves[((strip * trellis_type::words + word) * threads + from) * 2];
-        });
+    traced_path<trellis_type> path(g, block, output);
+    constexpr unsigned turn = trellis_type::turn;
+    unsigned strip = (g.plan.window + turn - 1) / turn * trellis_type::strips;
+    while (path.more()) {
+#pragma unroll
+        for (int i = int(trellis_type::strips) - 1; i >= 0; --i) {
+            --strip;
+            path.step(i, [&](unsigned word, unsigned from) {
+                return halves[((strip * trellis_type::words + word) * threads + from) *
+                              2];
+            });
+        }
+    }
+    path.finish();
 }
 
 } // namespace cuda

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Viterbi decoder's speed on the GPU at hand, code by code.
+
+Runs `gpufec bench viterbi` for each row: kernels alone, from page-locked slot to slot,
+through the stream decoder, and the latency of one batch. Codes without kernels of their own
+stand beside those that have them.
+
+Usage: viterbi_rates.py GPUFEC [--json FILE] [--seconds S] [--only WORD]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+
+import benchmark_environment
+
+HALF = "--polynomials 171,133 --decode-length 1024"
+ROWS = (
+    ("K=7 1/2", f"{HALF} --batch 135168"),
+    ("K=7 1/2, two rounds", f"{HALF} --batch 270336"),
+    ("K=7 1/2, chosen batch", ""),
+    ("K=7 1/2, CCSDS", "--preset ccsds --decode-length 1024 --batch 135168"),
+    ("K=7 1/2, packed4", f"{HALF} --batch 135168 --soft-input packed4"),
+    ("K=9 1/2", "--constraint-length 9 --polynomials 753,561 --batch 135168"),
+    ("K=7 1/3", "--polynomials 133,171,165 --batch 135168"),
+    ("K=7 3/4", "--preset dvb_3_4 --batch 135168"),
+    ("K=7 7/8", "--preset dvb_7_8 --batch 65536"),
+    ("K=7 1/2, 1 Mbit", "--decode-length 256 --batch 4096"),
+    ("K=7 1/2, 1 Mbit, D=1024", f"{HALF} --batch 1024"),
+    ("K=7 1/2, 64 kbit, D=256", "--decode-length 256 --batch 256"),
+    ("K=7 1/2, 64 kbit, D=512", "--decode-length 512 --batch 128"),
+    ("K=7 1/2, 64 kbit, D=1024", f"{HALF} --batch 64"),
+    ("pbvd: K=7 1/2", f"{HALF} --batch 135168 --cuda-kernel pbvd"),
+    ("pbvd: K=9 1/2",
+     "--constraint-length 9 --polynomials 753,561 --batch 65536 --cuda-kernel pbvd"),
+    ("pbvd: K=7 1/3", "--polynomials 133,171,165 --batch 135168 --cuda-kernel pbvd"),
+    ("any code: K=7 1/2 (165,127)", "--polynomials 165,127 --batch 135168"),
+    ("any code: K=8 1/2 (371,247)",
+     "--constraint-length 8 --polynomials 371,247 --batch 65536"),
+    ("any code: K=9 1/2 (657,435)",
+     "--constraint-length 9 --polynomials 657,435 --batch 65536"),
+    ("any code: K=7 1/3 (145,175,133)", "--polynomials 145,175,133 --batch 135168"),
+    ("any code: K=9 1/3 (557,663,711)",
+     "--constraint-length 9 --polynomials 557,663,711 --batch 65536"),
+    ("any code: K=7 1/4 (DAB)", "--polynomials 133,171,145,133 --batch 135168"),
+    ("any code: K=5 1/2 (GSM)", "--constraint-length 5 --polynomials 23,33 --batch 135168"),
+)
+
+
+def bench(tool, options, seconds):
+    command = [tool, "bench", "viterbi", "--backend", "cuda", *options.split(),
+               "--seconds", str(seconds), "--runs", "3", "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if done.returncode:
+        sys.exit(f"viterbi_rates: {tool} failed: {options}")
+    report = json.loads(done.stdout)
+    report["command"] = " ".join(["gpufec", *command[1:]])
+    return report
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tool")
+    parser.add_argument("--json")
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has it")
+    arguments = parser.parse_args()
+    rows = []
+    print("| row | blocks × D | L | prepare, forward, traceback, ms | kernels, Gb/s "
+          "| G stages/s | host to host, Gb/s | stream, Gb/s | latency, µs |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, options in ROWS:
+        if arguments.only not in name:
+            continue
+        r = bench(arguments.tool, options, arguments.seconds)
+        rate = {x["what"]: x["median_bits_per_s"] / 1e9 for x in r["rates"]}
+        times = [r["device_ms"][part] for part in ("prepare", "forward", "traceback")]
+        stages = r["batch"] * (r["decode_length"] + 2 * r["overlap"])
+        rows.append({"row": name, "stages_per_s": stages / (sum(times) * 1e-3), **r})
+        print(f"| {name} | {r['batch']} × {r['decode_length']} | {r['overlap']} | "
+              + ", ".join(f"{t:.3f}" for t in times)
+              + f" | {r['kernels_bits_per_s'] / 1e9:.1f} | {rows[-1]['stages_per_s'] / 1e9:.1f}"
+              f" | {rate['host to host']:.1f} | {rate['stream']:.1f} |"
+              f" {r['batch_latency_s'] * 1e6:.0f} |", flush=True)
+    if arguments.json:
+        report = {"what": "gpufec bench viterbi, row by row",
+                  "environment": benchmark_environment.environment(), "rows": rows}
+        with open(arguments.json, "w") as file:
+            json.dump(report, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
