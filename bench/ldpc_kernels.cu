@@ -319,11 +319,13 @@ void speed(const ldpc_code& code,
     }
     const double edges = double(frames) * iterations * code.edges();
     std::printf(
-        "{\"speed\": \"%s\", \"precision\": \"%s\", \"generic\": %d, \"frames\": "
+        "{\"speed\": \"%s\", \"precision\": \"%s\", \"schedule\": \"%s\", "
+        "\"generic\": %d, \"frames\": "
         "%zu, \"iterations\": %u, \"ms\": %.4f, \"T_edge_iterations_per_s\": %.4f, "
         "\"information_Gb_per_s\": %.3f}\n",
         code.name().c_str(),
         o.precision_name.c_str(),
+        o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
         o.generic,
         frames,
         iterations,
