@@ -146,13 +146,17 @@ struct slot_rates {
     double latency = 0;               // seconds a batch
     double bits = 0;                  // a batch
     bool on_cuda = false;
-    cuda_viterbi_times times{};
+    std::vector<cuda_viterbi_times> times; // of each device
 
-    double kernel_ms() const
+    //! Decoded bits a second of the kernels of all devices.
+    double kernels() const
     {
-        return times.prepare_ms + times.forward_ms + times.traceback_ms;
+        double rate = 0;
+        for (const auto& t : times) {
+            rate += bits / (t.kernels_ms() * 1e-3);
+        }
+        return rate;
     }
-    double kernels() const { return bits / (kernel_ms() * 1e-3); }
 };
 
 slot_rates measure_slots(const viterbi_options& options,
@@ -189,6 +193,15 @@ json rates(const std::string& what, const std::vector<double>& runs)
           { "least_bits_per_s", *std::min_element(runs.begin(), runs.end()) },
           { "most_bits_per_s", *std::max_element(runs.begin(), runs.end()) },
           { "runs", all } });
+}
+
+json to_json(const cuda_viterbi_times& t)
+{
+    return json::object({ { "copy_in", t.copy_in_ms },
+                          { "prepare", t.prepare_ms },
+                          { "forward", t.forward_ms },
+                          { "traceback", t.traceback_ms },
+                          { "copy_out", t.copy_out_ms } });
 }
 
 } // namespace
@@ -264,14 +277,15 @@ int bench_viterbi(const arguments& args)
             j.add("batch_latency_s", slots.latency);
         }
         if (slots.on_cuda) {
-            const auto& t = slots.times;
-            j.add("device_ms",
-                  json::object({ { "copy_in", t.copy_in_ms },
-                                 { "prepare", t.prepare_ms },
-                                 { "forward", t.forward_ms },
-                                 { "traceback", t.traceback_ms },
-                                 { "copy_out", t.copy_out_ms } }));
+            j.add("device_ms", to_json(slots.times.front()));
             j.add("kernels_bits_per_s", slots.kernels());
+            if (slots.times.size() > 1) {
+                auto each = json::array();
+                for (const auto& t : slots.times) {
+                    each.add(to_json(t));
+                }
+                j.add("device_ms_of_each", each);
+            }
         }
         write_json(j, "-");
         return 0;
@@ -291,7 +305,8 @@ int bench_viterbi(const arguments& args)
     }
     if (slots.on_cuda) {
         std::cout << "kernels       " << slots.kernels() / 1e6 << " Mb/s, "
-                  << std::setprecision(3) << slots.kernel_ms() << " ms a batch\n";
+                  << std::setprecision(3) << slots.times.front().kernels_ms()
+                  << " ms a batch\n";
     }
     return 0;
 }

@@ -6,15 +6,19 @@
 
 """Measures gpu_viterbi_pbvd in a flowgraph, beside what limits it there.
 
-Interleaves runs of three things, 8-bit soft input at rate 1/2 to packed bits:
-  decoder  null source, gpu_viterbi_pbvd, null sink
-  edge     the same with a block that only consumes and produces at the same ratio
-           (keep_m_in_n of GNU Radio, 64 of 1024 items)
-  limit    the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
+Interleaves runs of these, 8-bit soft input at rate 1/2 to packed bits; with --blocks N, N
+times side by side in one flowgraph:
+  decoder    null source, gpu_viterbi_pbvd, null sink
+  edge       the same with a block that only consumes and produces at the same ratio
+             (keep_m_in_n of GNU Radio, 64 of 1024 items)
+  wide_edge  the same with an input buffer of 1 MB
+  limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
+  slots      its batches alone, from page-locked to page-locked memory
 and then the CPU time of the decoder's thread while it waits for a slow stream.
 
-Usage: flowgraph_rate.py [--backend B] [--threads N] [--rounds N] [--seconds S]
-                         [--gpufec PROGRAM] [--json FILE]
+Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
+                         [--batch N] [--rounds N] [--seconds S] [--gpufec PROGRAM]
+                         [--json FILE]
 """
 
 import argparse
@@ -32,38 +36,56 @@ from benchmark_environment import environment
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
+WIDE_MULTIPLE = 32768 # output items at a time: an input buffer takes those of two
 
 
-def make_decoder(options):
-    return gpufec.gpu_viterbi_pbvd(backend=options.backend, threads=options.threads)
+def make_decoder(options, number=0):
+    """One block has all the devices, of several each has one of them."""
+    devices = options.devices
+    if options.blocks > 1:
+        devices = [devices[number % len(devices)]]
+    return gpufec.gpu_viterbi_pbvd(backend=options.backend, threads=options.threads,
+                                   batch=options.batch, devices=devices)
 
 
-def make_edge(_):
+def make_edge(_options, _number=0):
     return blocks.keep_m_in_n(gr.sizeof_char, 64, 1024, 0)
 
 
-def flowgraph_rate(block, seconds):
-    """Decoded bits a second: what the block produces, once it has begun to."""
+def make_wide_edge(options, number=0):
+    edge = make_edge(options, number)
+    edge.set_output_multiple(WIDE_MULTIPLE)
+    edge.set_min_output_buffer(4 * WIDE_MULTIPLE)
+    return edge
+
+
+def flowgraph_rates(make, options):
+    """Decoded bits a second of each block: what it produces, once all have begun to."""
     graph = gr.top_block()
-    graph.connect(blocks.null_source(gr.sizeof_char), block,
-                  blocks.null_sink(gr.sizeof_char))
+    side_by_side = [make(options, number) for number in range(options.blocks)]
+    for block in side_by_side:
+        graph.connect(blocks.null_source(gr.sizeof_char), block,
+                      blocks.null_sink(gr.sizeof_char))
     graph.start()
-    time.sleep(min(0.3, seconds))
-    begin, before = time.monotonic(), block.nitems_written(0)
-    time.sleep(seconds)
-    end, after = time.monotonic(), block.nitems_written(0)
+    time.sleep(min(0.3, options.seconds))
+    begin = [(time.monotonic(), block.nitems_written(0)) for block in side_by_side]
+    time.sleep(options.seconds)
+    end = [(time.monotonic(), block.nitems_written(0)) for block in side_by_side]
     graph.stop()
     graph.wait()
-    return (after - before) * BITS_PER_BYTE / (end - begin)
+    return [(after[1] - before[1]) * BITS_PER_BYTE / (after[0] - before[0])
+            for before, after in zip(begin, end)]
 
 
-def limit_rate(options):
-    """Decoded bits a second of the decoder by itself."""
+def limit_rates(options):
+    """Decoded bits a second of the decoder by itself: limit and slots."""
     command = [options.gpufec, "bench", "viterbi", "--backend", options.backend,
                "--threads", str(options.threads), "--seconds", str(options.seconds),
+               "--device", ",".join(map(str, options.devices)),
+               "--batch", str(options.batch),
                "--runs", "1", "--json"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return json.loads(output)["rates"][0]["median_bits_per_s"]
+    return [rate["median_bits_per_s"] for rate in json.loads(output)["rates"]]
 
 
 def thread_seconds(name):
@@ -92,32 +114,54 @@ def starved_cpu(options, seconds):
 
 
 def measure(options):
-    runs = {"decoder": [], "edge": [], "limit": []}
+    makers = {"decoder": make_decoder, "edge": make_edge, "wide_edge": make_wide_edge}
+    blocks_of = {name: [] for name in makers} # rates of each block, run by run
+    runs = {name: [] for name in makers}      # their sums
+    if options.gpufec:
+        runs.update(limit=[], slots=[])
     for _ in range(options.rounds):
-        runs["decoder"].append(flowgraph_rate(make_decoder(options), options.seconds))
-        runs["edge"].append(flowgraph_rate(make_edge(options), options.seconds))
+        for name, make in makers.items():
+            rates = flowgraph_rates(make, options)
+            blocks_of[name].append(rates)
+            runs[name].append(sum(rates))
         if options.gpufec:
-            runs["limit"].append(limit_rate(options))
-    medians = {name: statistics.median(r) for name, r in runs.items() if r}
+            for name, rate in zip(("limit", "slots"), limit_rates(options)):
+                runs[name].append(rate)
+    medians = {name: statistics.median(r) for name, r in runs.items()}
     decoder = make_decoder(options)
-    lowest = min(rate for name, rate in medians.items() if name != "decoder")
-    return {"benchmark": "flowgraph_rate", "environment": environment(),
-            "backend": decoder.active_backend(), "threads": options.threads,
-            "batch": decoder.batch(), "decode_length": decoder.decode_length(),
-            "overlap": decoder.overlap(), "bits_per_s": runs,
-            "median_bits_per_s": medians,
-            "decoder_over_edge": medians["decoder"] / medians["edge"],
-            "decoder_over_lower_of_edge_and_limit": medians["decoder"] / lowest,
-            "starved_items_per_s": STARVED_ITEMS_PER_S,
-            "starved_cpu_of_a_core": starved_cpu(options, 5)}
+    result = {"benchmark": "flowgraph_rate", "environment": environment(),
+              "backend": decoder.active_backend(), "threads": options.threads,
+              "blocks": options.blocks, "devices": options.devices, "batch": decoder.batch(),
+              "decode_length": decoder.decode_length(), "overlap": decoder.overlap(),
+              "bits_per_s": runs, "median_bits_per_s": medians,
+              "decoder_over_edge": medians["decoder"] / medians["edge"],
+              "decoder_over_wide_edge": medians["decoder"] / medians["wide_edge"]}
+    if options.gpufec:
+        result["decoder_over_limit"] = medians["decoder"] / medians["limit"]
+        result["decoder_over_slots"] = medians["decoder"] / medians["slots"]
+    if options.blocks > 1:
+        result["bits_per_s_of_each_block"] = blocks_of
+        result["least_over_most_of_blocks"] = {
+            name: statistics.median(min(rates) / max(rates) for rates in r)
+            for name, r in blocks_of.items()}
+    elif options.starved_seconds > 0:
+        result["starved_items_per_s"] = STARVED_ITEMS_PER_S
+        result["starved_cpu_of_a_core"] = starved_cpu(options, options.starved_seconds)
+    return result
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
+    parser.add_argument("--blocks", type=int, default=1, help="side by side")
+    parser.add_argument("--devices", type=lambda text: list(map(int, text.split(","))),
+                        default=[0], help="CUDA devices, comma separated")
+    parser.add_argument("--batch", type=int, default=0, help="parallel blocks; 0: chosen")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--starved-seconds", type=float, default=5.0,
+                        help="how long a slow stream is watched; 0: not at all")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="the program, for the decoder's own limit")
     parser.add_argument("--json", help="file for the result, else standard output")

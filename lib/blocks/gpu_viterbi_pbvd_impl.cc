@@ -26,6 +26,7 @@ constexpr std::chrono::milliseconds longest_sleep{ 100 };
 
 // Of input, between the block upstream and a GPU.
 constexpr std::size_t wide_buffer_bytes = 1u << 20;
+constexpr std::size_t widest_buffer_bytes = 64u << 20; // for each device
 
 void check_soft_scale(float scale)
 {
@@ -67,7 +68,8 @@ gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(int constraint_length,
                                               int device,
                                               int threads,
                                               const std::string& cuda_kernel,
-                                              const std::string& length_tag_key)
+                                              const std::string& length_tag_key,
+                                              const std::vector<int>& devices)
 {
     const std::string from_0 = "allowed are 0 and more";
     viterbi_options options{ conv_code(constraint_length, polynomials, puncturing) };
@@ -82,7 +84,10 @@ gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(int constraint_length,
     options.max_latency_ms = max_latency_ms;
     options.where = backend_from_string(backend);
     not_negative("device", device, from_0);
-    options.devices = { device };
+    for (const int d : devices) {
+        not_negative("devices", d, from_0);
+    }
+    options.devices = devices.empty() ? std::vector<int>{ device } : devices;
     options.threads = not_negative("threads", threads, "allowed are 1 to 256");
     options.cuda_kernel = cuda_kernel;
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
@@ -157,12 +162,51 @@ bool gpu_viterbi_pbvd_impl::check_topology(int, int)
 {
     const bool as_the_user_says = output_multiple_set() || max_output_buffer(0) > 0;
     if (active_backend() == "cuda" && !as_the_user_says) {
-        const auto multiple = int(wide_buffer_bytes / 2 / d_item_size *
+        const auto multiple = int(wanted_input_buffer() / 2 / d_item_size *
                                   relative_rate_i() / relative_rate_d());
         set_output_multiple(std::max(1, multiple));
         set_min_output_buffer(4 * output_multiple());
     }
     return true;
+}
+
+// The input of every slot, to be decoded from there, and a little to be filled meanwhile.
+std::size_t gpu_viterbi_pbvd_impl::wanted_input_buffer() const
+{
+    const auto in_flight = d_decoder.input_bytes();
+    const auto wanted = in_flight + in_flight / 16;
+    return d_decoder.can_lend() &&
+                   wanted <= widest_buffer_bytes * d_options.devices.size()
+               ? std::max(wanted, wide_buffer_bytes)
+               : wide_buffer_bytes;
+}
+
+// A GPU reads the input from the ring where it lies, if that can be page-locked and has
+// room for all that is in flight; nothing is then copied on the host.
+void gpu_viterbi_pbvd_impl::borrow_input()
+{
+    const auto ring = detail()->input(0)->buffer();
+    const auto bytes = ring->bufsize() * d_item_size;
+    if (active_backend() == "cuda" && d_decoder.can_lend() &&
+        ring->get_mapping_type() == buffer_mapping_type::double_mapped &&
+        bytes > d_decoder.input_bytes() + 1 &&
+        d_decoder.lock_lent(const_cast<char*>(ring->base()), 2 * bytes)) {
+        d_borrowed = ring;
+    }
+}
+
+void gpu_viterbi_pbvd_impl::return_input()
+{
+    if (!d_borrowed) {
+        return;
+    }
+    try {
+        d_decoder.end_lending();
+    } catch (const device_error& error) {
+        d_failure = error.what();
+    }
+    d_decoder.unlock_lent(const_cast<char*>(d_borrowed->base()));
+    d_borrowed.reset();
 }
 
 bool gpu_viterbi_pbvd_impl::start()
@@ -176,8 +220,16 @@ bool gpu_viterbi_pbvd_impl::start()
         d_finished = false;
         d_failure.clear();
         d_detail = detail();
+        borrow_input();
     }
     return block::start();
+}
+
+// Also called by lock(), after which the scheduler writes the ring anew.
+bool gpu_viterbi_pbvd_impl::stop()
+{
+    return_input();
+    return block::stop();
 }
 
 void gpu_viterbi_pbvd_impl::wake()
@@ -216,7 +268,7 @@ void gpu_viterbi_pbvd_impl::forecast(int, gr_vector_int& ninput_items_required)
     apply_settings();
     try {
         const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended();
-        ninput_items_required[0] = call_me ? 0 : 1;
+        ninput_items_required[0] = call_me ? 0 : int(d_decoder.lent()) + 1;
     } catch (const device_error& error) {
         d_failure = error.what();
         ninput_items_required[0] = 0;
@@ -253,14 +305,20 @@ int gpu_viterbi_pbvd_impl::decode(std::size_t room,
     // In this order: what had arrived when the input ended is available afterwards.
     const bool ended = input_ended();
     const auto available = input_available();
+    const auto lent = d_decoder.lent();
     std::size_t taken = 0;
+    std::size_t consumed = 0;
     std::size_t given = 0;
     for (;;) {
         const auto pulled = pull(out + given, room - given);
         given += pulled;
-        const auto pushed = d_decoder.push(in + taken * d_item_size, available - taken);
+        consumed += d_decoder.take_back(); // what was pulled needs its input no more
+        const auto* const items = in + consumed * d_item_size;
+        const auto pushed = d_borrowed ? d_decoder.lend(items, available - consumed)
+                                       : d_decoder.push(items, available - consumed);
         taken += pushed;
-        const bool ending = ended && end_of_input(taken == available);
+        consumed += d_borrowed ? d_decoder.take_back() : pushed;
+        const bool ending = ended && end_of_input(lent + taken == available);
         if (pulled + pushed > 0) {
             continue;
         }
@@ -270,8 +328,8 @@ int gpu_viterbi_pbvd_impl::decode(std::size_t room,
         }
     }
 
-    hold_tags(taken);
-    consume_each(taken);
+    hold_tags(lent, taken);
+    consume_each(consumed);
     d_taken += taken;
     d_tags.release(d_given + given, [this](tag_t tag) {
         tag.offset = output_offset(tag.offset);
@@ -326,16 +384,17 @@ std::uint64_t gpu_viterbi_pbvd_impl::output_offset(std::uint64_t item)
     return nitems_written(0) + item - d_given;
 }
 
-void gpu_viterbi_pbvd_impl::hold_tags(std::size_t taken)
+void gpu_viterbi_pbvd_impl::hold_tags(std::size_t lent, std::size_t taken)
 {
     if (taken == 0) {
         return;
     }
     std::vector<tag_t> tags;
-    get_tags_in_range(tags, 0, nitems_read(0), nitems_read(0) + taken);
+    const auto first = nitems_read(0) + lent;
+    get_tags_in_range(tags, 0, first, first + taken);
     tag_queue::sort(tags);
     for (auto& tag : tags) {
-        const auto item = tag.offset - nitems_read(0) + d_taken;
+        const auto item = tag.offset - first + d_taken;
         tag.offset = d_decoder.output_of_item(item, d_packed);
         if (d_length_tag_key && pmt::eqv(tag.key, d_length_tag_key)) {
             hold_length_tag(tag, item);

@@ -26,9 +26,11 @@ public:
     gpu_viterbi_pbvd_impl(const viterbi_options& options,
                           bool packed_output,
                           const std::string& length_tag_key);
+    ~gpu_viterbi_pbvd_impl() override { return_input(); }
 
     bool check_topology(int ninputs, int noutputs) override;
     bool start() override;
+    bool stop() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
@@ -48,6 +50,9 @@ public:
 private:
     viterbi_decoder::hooks make_hooks();
     void set_exact_rate();
+    std::size_t wanted_input_buffer() const;
+    void borrow_input();
+    void return_input();
     void wake();
     void apply_settings();
     bool input_ended() const;
@@ -60,7 +65,7 @@ private:
 
     std::uint64_t output_of_bit(std::uint64_t bit) const;
     std::uint64_t output_offset(std::uint64_t item);
-    void hold_tags(std::size_t taken);
+    void hold_tags(std::size_t lent, std::size_t taken);
     void hold_length_tag(tag_t tag, std::uint64_t input_item);
     void add_statistics(const viterbi_decoder::batch_statistics& statistics);
     void warn_of_length_tag(const pmt::pmt_t& value);
@@ -73,7 +78,7 @@ private:
     const std::size_t d_item_size;
 
     // Items of this stream so far; the flowgraph's own counts restart with unlock().
-    std::uint64_t d_taken = 0;
+    std::uint64_t d_taken = 0; // what is lent included
     std::uint64_t d_given = 0;
     std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
     tag_queue d_tags;
@@ -90,7 +95,9 @@ private:
     bool d_settings_changed = false;
 
     std::atomic<bool> d_waking{ false }; // a message is on its way to the block
-    viterbi_decoder d_decoder;           // last: its threads call this block
+    gr::buffer_sptr
+        d_borrowed; // the input's ring, page-locked, while the decoder reads it
+    viterbi_decoder d_decoder; // last: its threads call this block
 };
 
 } // namespace gpufec

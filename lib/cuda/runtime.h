@@ -109,11 +109,13 @@ private:
 };
 
 //! Locks host pages for fast copies; where that fails copies are slower, no more.
-inline void page_lock(void* memory, std::size_t bytes)
+inline bool page_lock(void* memory, std::size_t bytes)
 {
     if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
         cudaGetLastError(); // not sticky: forget it
+        return false;
     }
+    return true;
 }
 
 inline void page_unlock(void* memory) noexcept

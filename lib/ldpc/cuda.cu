@@ -52,10 +52,10 @@ public:
     batch_limits limits() const override { return d_limits; }
     std::string backend() const override { return "cuda"; }
     std::string device() const override { return d_name; }
-    void page_lock(void* memory, std::size_t bytes) override
+    bool page_lock(void* memory, std::size_t bytes) override
     {
         cuda::use(d_device);
-        cuda::page_lock(memory, bytes);
+        return cuda::page_lock(memory, bytes);
     }
     void page_unlock(void* memory) noexcept override
     {

@@ -46,6 +46,7 @@ public:
         std::byte* output;
         std::byte* status;
         Job job{};
+        const std::byte* from = nullptr; //!< what is decoded: input, or what was lent
     };
 
     struct hooks {
@@ -74,6 +75,7 @@ public:
             s->user = decoders[i % decoders.size()].get();
             s->number = unsigned(i / decoders.size());
             lock_pages(*s);
+            d_turn.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
         d_decoders = std::move(decoders);
@@ -91,56 +93,93 @@ public:
     }
 
     //! The decoder that takes the next batch.
-    const decoder& active() const { return *d_slots[d_fill]->user; }
+    const decoder& active() const { return *d_turn[d_fill]->user; }
+
+    //! Decoders, of those given, that have not failed.
+    std::size_t devices() const { return d_decoders.size() - d_failed; }
 
     //! The slot to fill, or nullptr while every slot is in flight.
-    slot* filling() { return full() ? nullptr : &d_slots[d_fill]->memory; }
+    slot* filling() { return full() ? nullptr : &d_turn[d_fill]->memory; }
 
-    bool full() const { return d_flight.size() == d_slots.size(); }
+    //! That are filled in turn.
+    std::size_t slots() const { return d_turn.size(); }
+
+    bool full() const { return d_flight.size() == d_turn.size(); }
     bool empty() const { return d_flight.empty(); }
 
     //! Submits the slot that filling() gives.
-    void submit(const Job& job)
+    void submit(const Job& job) { submit(job, d_turn[d_fill]->memory.input); }
+
+    //! Submits it with input that the caller keeps as it is until release().
+    void submit(const Job& job, const std::byte* from)
     {
-        const auto index = d_fill;
-        d_slots[index]->memory.job = job;
-        d_fill = (d_fill + 1) % d_slots.size();
-        d_flight.push_back(index);
-        guarded(*d_slots[index], [&] { start(index); });
+        auto& s = *d_turn[d_fill];
+        s.memory.job = job;
+        s.memory.from = from;
+        s.finished = false;
+        d_flight.push_back(&s);
+        d_fill = (d_fill + 1) % d_turn.size();
+        guarded(s, [&] { start(s); });
     }
 
     //! The oldest slot in flight if it has finished, else nullptr.
     slot* ready()
     {
-        if (d_flight.empty()) {
-            return nullptr;
-        }
-        const auto index = d_flight.front();
-        auto& s = *d_slots[index];
-        bool done = false;
-        guarded(s, [&] { done = s.user->finished(s.number); });
-        return done ? &s.memory : nullptr;
+        return !d_flight.empty() && finished(*d_flight.front())
+                   ? &d_flight.front()->memory
+                   : nullptr;
     }
 
     //! Gives the slot that ready() gave back to be filled again.
-    void release() { d_flight.pop_front(); }
+    void release()
+    {
+        auto& s = *d_flight.front();
+        d_flight.pop_front();
+        if (s.leaving) {
+            leave(s);
+        }
+    }
 
     //! Sleeps until the oldest slot has finished or the time is over.
     bool wait(std::chrono::milliseconds limit)
     {
-        const auto end = std::chrono::steady_clock::now() + limit;
-        while (!d_flight.empty()) {
-            const auto seen = completions();
-            if (ready()) {
-                return true;
+        return !d_flight.empty() && wait(*d_flight.front(), limit);
+    }
+
+    //! Sleeps until every slot in flight has finished, and calls \p each with one after
+    //! the other, the oldest first. What was lent is not read again.
+    template <class Call>
+    void settle(Call&& each)
+    {
+        for (auto* s : d_flight) {
+            while (!wait(*s, std::chrono::milliseconds(100))) {
             }
-            std::unique_lock<std::mutex> lock(d_mutex);
-            if (!d_condition.wait_until(
-                    lock, end, [&] { return d_completions != seen; })) {
-                return false;
-            }
+            each(std::as_const(s->memory));
         }
-        return false;
+    }
+
+    //! Page-locks memory to lend from, for all devices, in place of that of the slots'
+    //! inputs. Returns whether it could.
+    bool lock_lent(void* memory, std::size_t bytes)
+    {
+        if (!d_decoders.front()->page_lock(memory, bytes)) {
+            return false;
+        }
+        for (auto& s : d_slots) {
+            s->user->page_unlock(s->input.data());
+        }
+        return true;
+    }
+    void unlock_lent(void* memory) noexcept
+    {
+        d_decoders.front()->page_unlock(memory);
+        try {
+            for (auto& s : d_slots) {
+                s->user->page_lock(s->input.data(), s->input.size());
+            }
+        } catch (const device_error&) {
+            // Whoever uses that device next is told.
+        }
     }
 
     //! Sleeps until nothing is in flight; what was is dropped.
@@ -169,9 +208,15 @@ private:
         host_memory input, output, status;
         slot memory;
         decoder* user = nullptr;
-        unsigned number = 0; // among the slots of that decoder
-        bool moved = false;  // to a fallback, and not yet started there
+        unsigned number = 0;  // among the slots of that decoder
+        bool finished = true; // with what was last submitted
+        bool lost = false;    // not finished when its device failed
+        // Its device failed and others go on: once released it is not filled again, for
+        // the fallback would hold the others up whenever it is its turn.
+        bool leaving = false;
     };
+
+    using clock = std::chrono::steady_clock;
 
     void attach(decoder& d)
     {
@@ -191,11 +236,34 @@ private:
         return d_completions;
     }
 
-    void start(std::size_t index)
+    void start(entry& s)
     {
-        auto& s = *d_slots[index];
         auto& m = s.memory;
-        s.user->submit(s.number, m.job, { m.input, m.output, m.status });
+        s.user->submit(s.number, m.job, { m.from, m.output, m.status });
+    }
+
+    bool finished(entry& s)
+    {
+        if (!s.finished) {
+            guarded(s, [&] { s.finished = s.user->finished(s.number); });
+        }
+        return s.finished;
+    }
+
+    bool wait(entry& s, std::chrono::milliseconds limit)
+    {
+        const auto end = clock::now() + limit;
+        for (;;) {
+            const auto seen = completions();
+            if (finished(s)) {
+                return true;
+            }
+            std::unique_lock<std::mutex> lock(d_mutex);
+            if (!d_condition.wait_until(
+                    lock, end, [&] { return d_completions != seen; })) {
+                return false;
+            }
+        }
     }
 
     //! Runs \p action on the slot's decoder; if that device fails, moves its slots over.
@@ -218,22 +286,40 @@ private:
             d_fallback = d_hooks.fallback();
             attach(*d_fallback);
         }
+        ++d_failed;
         for (std::size_t index = 0; index < d_slots.size(); ++index) {
-            auto& s = d_slots[index];
-            if (s->user == &failed) {
-                unlock_pages(*s);
-                s->user = d_fallback.get();
-                s->number = unsigned(index);
-                lock_pages(*s);
-                s->moved = true;
+            auto& s = *d_slots[index];
+            if (s.user == &failed) {
+                unlock_pages(s);
+                s.user = d_fallback.get();
+                s.number = unsigned(index);
+                lock_pages(s);
+                s.lost = !s.finished;
+                s.leaving = devices() > 0;
+                if (s.leaving && !in_flight(s) && &s != d_turn[d_fill]) {
+                    leave(s);
+                }
             }
         }
         d_hooks.failed_over(reason);
-        for (const auto index : d_flight) {
-            if (std::exchange(d_slots[index]->moved, false)) {
-                start(index);
+        for (auto* s : d_flight) {
+            if (std::exchange(s->lost, false)) {
+                start(*s);
             }
         }
+    }
+
+    bool in_flight(const entry& s) const
+    {
+        return std::find(d_flight.begin(), d_flight.end(), &s) != d_flight.end();
+    }
+
+    void leave(entry& s)
+    {
+        const auto place = std::find(d_turn.begin(), d_turn.end(), &s) - d_turn.begin();
+        d_turn.erase(d_turn.begin() + place);
+        d_fill -= std::size_t(place) < d_fill;
+        d_fill %= d_turn.size();
     }
 
     template <class Call>
@@ -265,8 +351,10 @@ private:
     std::vector<std::unique_ptr<entry>> d_slots;
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
-    std::deque<std::size_t> d_flight; // oldest first
-    std::size_t d_fill = 0;
+    std::size_t d_failed = 0;    // of d_decoders
+    std::vector<entry*> d_turn;  // the slots that are filled in turn
+    std::size_t d_fill = 0;      // whose turn it is
+    std::deque<entry*> d_flight; // oldest first
 };
 
 } // namespace gpufec

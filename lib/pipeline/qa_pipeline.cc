@@ -10,6 +10,7 @@
 #include "pipeline.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <array>
 #include <atomic>
 #include <map>
 #include <set>
@@ -68,7 +69,11 @@ public:
     batch_limits limits() const override { return { 8, 16, 16, 4 }; }
     std::string backend() const override { return d_name; }
     std::string device() const override { return "fake"; }
-    void page_lock(void*, std::size_t) override { ++d_control.locked; }
+    bool page_lock(void*, std::size_t) override
+    {
+        ++d_control.locked;
+        return true;
+    }
     void page_unlock(void*) noexcept override { --d_control.locked; }
     void on_completion(std::function<void()> notify) override
     {
@@ -287,6 +292,116 @@ TEST(pipeline, only_the_failed_decoder_is_replaced)
     b.finish(1);
     ASSERT_NE(p.ready(), nullptr);
     p.release();
+}
+
+TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
+{
+    fake_decoder::control a, b, cpu;
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    fake_pipeline p(fakes({ &a, &b }), 2, h);
+    const auto take = [&](fake_decoder::control& c, int number) {
+        c.finish(number);
+        const auto* s = p.ready();
+        ASSERT_NE(s, nullptr);
+        EXPECT_EQ(s->job.number, number);
+        EXPECT_EQ(int(s->output[0]), number);
+        p.release();
+    };
+    for (int i = 0; i < 3; ++i) {
+        p.submit({ i });
+    }
+    EXPECT_EQ(p.slots(), 4u);
+    b.fail_finished = true;
+    take(a, 0);
+    EXPECT_EQ(p.ready(), nullptr); // the second one's: it moves
+    EXPECT_EQ(p.devices(), 1u);
+    EXPECT_EQ(cpu.submitted, std::vector<int>{ 1 });
+    // The slot whose turn it is may be half full, so it is still used, once.
+    p.submit({ 3 });
+    EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 3 }));
+    p.submit({ 4 });
+    EXPECT_TRUE(p.full());
+    take(cpu, 1);
+    EXPECT_TRUE(p.full()); // and not filled again
+    take(a, 2);
+    EXPECT_FALSE(p.full());
+    take(cpu, 3);
+    EXPECT_EQ(p.slots(), 2u);
+    for (int i = 5; i < 20; ++i) {
+        take(a, i - 1);
+        p.submit({ i });
+    }
+    EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 3 }));
+    // With the last one gone the fallback does it all.
+    a.fail_finished = true;
+    EXPECT_EQ(p.ready(), nullptr);
+    EXPECT_EQ(p.devices(), 0u);
+    EXPECT_EQ(p.slots(), 2u);
+    take(cpu, 19);
+    p.submit({ 20 });
+    take(cpu, 20);
+    EXPECT_EQ(p.active().backend(), "fallback");
+}
+
+TEST(pipeline, what_is_finished_is_not_decoded_again)
+{
+    fake_decoder::control gpu, cpu;
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    fake_pipeline p(fakes({ &gpu }), 2, h);
+    p.submit({ 1 });
+    p.submit({ 2 });
+    gpu.finish(1);
+    ASSERT_NE(p.ready(), nullptr);
+    gpu.fail_submit = true;
+    p.release();
+    gpu.finish(2);
+    ASSERT_NE(p.ready(), nullptr);
+    p.submit({ 3 });
+    EXPECT_EQ(cpu.submitted, std::vector<int>{ 3 });
+    ASSERT_NE(p.ready(), nullptr);
+    EXPECT_EQ(int(p.ready()->output[0]), 2);
+    p.release();
+    cpu.finish(3);
+    ASSERT_NE(p.ready(), nullptr);
+    p.release();
+}
+
+TEST(pipeline, lent_input_is_settled)
+{
+    fake_decoder::control c;
+    fake_pipeline p(fakes({ &c }), 3, {});
+    EXPECT_EQ(c.locked, 9);
+    std::array<std::byte, 64> lent{};
+    ASSERT_TRUE(p.lock_lent(lent.data(), lent.size()));
+    EXPECT_EQ(c.locked, 9 + 1 - 3);
+    for (int i = 0; i < 3; ++i) {
+        p.submit({ i }, lent.data() + i);
+        EXPECT_EQ(c.running[i].second.input, lent.data() + i);
+    }
+    std::thread device([&] {
+        for (const int i : { 2, 0, 1 }) {
+            std::this_thread::sleep_for(moment / 4);
+            c.finish(i);
+        }
+    });
+    std::vector<int> settled;
+    p.settle([&](const fake_pipeline::slot& s) {
+        EXPECT_EQ(s.from, lent.data() + s.job.number);
+        settled.push_back(s.job.number);
+    });
+    device.join();
+    EXPECT_EQ(settled, (std::vector<int>{ 0, 1, 2 }));
+    EXPECT_TRUE(p.full()); // nothing was given yet
+    p.unlock_lent(lent.data());
+    EXPECT_EQ(c.locked, 9);
+    c.fail_finished = true; // what settled needs its device no more
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_NE(p.ready(), nullptr);
+        EXPECT_EQ(int(p.ready()->output[0]), i);
+        p.release();
+    }
 }
 
 TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)

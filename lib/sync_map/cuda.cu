@@ -143,14 +143,14 @@ public:
         check(cudaDeviceGetAttribute(
                   &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
               "device attribute");
-        d_threads = 32 * std::min(16u, (d_geometry.q + 31) / 32);
-        while (d_threads > 32 && shared_bytes() > std::size_t(most) / 2) {
-            d_threads -= 32;
+        d_warps = std::min(most_warps, (d_geometry.q + 31) / 32);
+        while (d_warps > 1 && shared_bytes() > std::size_t(most) / 2) {
+            --d_warps;
         }
         allow_shared(d_kernel, shared_bytes(), device, "the window of drifts");
         int resident = 0, multiprocessors = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                  &resident, d_kernel, d_threads, shared_bytes()),
+                  &resident, d_kernel, 32 * d_warps, shared_bytes()),
               "occupancy");
         check(cudaDeviceGetAttribute(
                   &multiprocessors, cudaDevAttrMultiProcessorCount, device),
@@ -179,7 +179,7 @@ public:
         const linear_memory memory{
             d_words.get(), d_segments, d_first_segment, w.alpha, w.rows
         };
-        d_kernel<<<grid, d_threads, shared_bytes(), stream>>>(
+        d_kernel<<<grid, 32 * d_warps, shared_bytes(), stream>>>(
             g, memory, w.prior_sums, input, output, status);
     }
 
@@ -197,30 +197,38 @@ private:
         double* prior_sums;
     };
 
+    template <int N>
+    static kernel bits_kernel_of(unsigned q)
+    {
+        return q <= 32 ? linear_bits<N, true, Row, Metric>
+                       : linear_bits<N, false, Row, Metric>;
+    }
+
     // A kernel of its own for bits and usual lengths, nullptr for the general one.
     static kernel bits_kernel(const sync_plan& plan)
     {
-        if (plan.soft_input || plan.code.alphabet() != 2) {
+        if (plan.code.alphabet() != 2) {
             return nullptr;
         }
+        const auto q = plan.code.q();
         if (plan.code.n() == 10) {
-            return linear_bits<10, Row, Metric>;
+            return bits_kernel_of<10>(q);
         }
         // In float alone, so that a build does not take for ever.
         if constexpr (std::is_same<Metric, float>::value) {
             switch (plan.code.n()) {
             case 5:
-                return linear_bits<5, Row, Metric>;
+                return bits_kernel_of<5>(q);
             case 6:
-                return linear_bits<6, Row, Metric>;
+                return bits_kernel_of<6>(q);
             case 8:
-                return linear_bits<8, Row, Metric>;
+                return bits_kernel_of<8>(q);
             case 12:
-                return linear_bits<12, Row, Metric>;
+                return bits_kernel_of<12>(q);
             case 16:
-                return linear_bits<16, Row, Metric>;
+                return bits_kernel_of<16>(q);
             case 20:
-                return linear_bits<20, Row, Metric>;
+                return bits_kernel_of<20>(q);
             }
         }
         return nullptr;
@@ -228,7 +236,7 @@ private:
 
     std::size_t shared_bytes() const
     {
-        return linear_shared_bytes<Row, Metric>(d_geometry, d_threads);
+        return linear_shared_bytes<Row, Metric>(d_geometry, d_warps);
     }
 
     std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
@@ -246,7 +254,7 @@ private:
     const kernel d_bits, d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
-    unsigned d_threads = 32;
+    unsigned d_warps = 1;
     std::size_t d_resident = 1;
 };
 
@@ -281,6 +289,9 @@ public:
                  (plan.storage == sync_storage::automatic && kept <= free / 64);
         d_budget = std::max(work_of(1, d_keep), free / 8);
         d_boundary_threads = std::min(256u, (d_geometry.window + 31) / 32 * 32);
+        while (d_branch_warps > 1 && branch_shared() > 64u << 10) {
+            d_branch_warps /= 2;
+        }
         while (d_warps > 1 && posterior_shared() > 64u << 10) {
             d_warps /= 2;
         }
@@ -321,9 +332,9 @@ public:
             m.output = output + first * g.output_bytes;
             m.status = status + first;
             d_kernels.branches<<<dim3(g.symbols, g.frames),
-                                 32 * corridor_warps,
+                                 32 * d_branch_warps,
                                  branch_shared(),
-                                 stream>>>(g, m);
+                                 stream>>>(g, m, d_kernels.branch_bytes(g));
             corridor_boundaries<<<g.frames,
                                   d_boundary_threads,
                                   boundary_shared(),
@@ -331,15 +342,18 @@ public:
             d_kernels.posteriors<<<dim3(g.outputs, g.frames),
                                    32 * d_warps,
                                    posterior_shared(),
-                                   stream>>>(g, m);
+                                   stream>>>(
+                g, m, boundary_shared() + sums_shared(), d_kernels.items_bytes(g));
         }
     }
 
 private:
     using memory = corridor_memory<Lattice, Metric>;
-    using kernel = void (*)(const sync_geometry, const memory);
     struct kernels {
-        kernel branches, posteriors;
+        void (*branches)(const sync_geometry, const memory, unsigned);
+        void (*posteriors)(const sync_geometry, const memory, unsigned, unsigned);
+        std::size_t (*branch_bytes)(const sync_geometry&); // of a warp
+        std::size_t (*items_bytes)(const sync_geometry&);  // of a warp, for posteriors
     };
 
     // Rows in registers for words of such a code, 0: in local memory.
@@ -351,18 +365,26 @@ private:
         return code.n() <= 10 ? 10 : 20;
     }
 
+    template <int N>
+    static kernels kernels_with()
+    {
+        return { corridor_branches<N, Lattice, Metric>,
+                 corridor_posteriors<N, Lattice, Metric>,
+                 branch_warp_bytes<N, Lattice, Metric>,
+                 [](const sync_geometry& g) {
+                     return corridor_items<N, Lattice>::bytes(g, posterior_batch);
+                 } };
+    }
+
     static kernels kernels_of(unsigned rows)
     {
         switch (rows) {
         case 10:
-            return { corridor_branches<10, Lattice, Metric>,
-                     corridor_posteriors<10, Lattice, Metric> };
+            return kernels_with<10>();
         case 20:
-            return { corridor_branches<20, Lattice, Metric>,
-                     corridor_posteriors<20, Lattice, Metric> };
+            return kernels_with<20>();
         default:
-            return { corridor_branches<0, Lattice, Metric>,
-                     corridor_posteriors<0, Lattice, Metric> };
+            return kernels_with<0>();
         }
     }
 
@@ -372,15 +394,21 @@ private:
     }
     std::size_t branch_shared() const
     {
-        return corridor_warps * changes() * sizeof(Metric);
+        return d_branch_warps * d_kernels.branch_bytes(d_geometry);
     }
     std::size_t boundary_shared() const
     {
-        return 64 * sizeof(double) + 2 * d_geometry.window * sizeof(Metric);
+        return sync_plan::round_up(64 * sizeof(double) +
+                                   2 * d_geometry.window * sizeof(Metric));
+    }
+    std::size_t sums_shared() const // of the posteriors, of each warp
+    {
+        return sync_plan::round_up(d_warps * d_geometry.q * sizeof(Metric));
     }
     std::size_t posterior_shared() const
     {
-        return boundary_shared() + d_warps * d_geometry.q * sizeof(Metric);
+        return boundary_shared() + sums_shared() +
+               (d_keep ? 0 : d_warps * d_kernels.items_bytes(d_geometry));
     }
 
     memory carve(carver& c, std::size_t frames, bool keep) const
@@ -412,7 +440,7 @@ private:
     bool d_keep = false;
     std::size_t d_budget = 0;
     unsigned d_boundary_threads = 32;
-    unsigned d_warps = corridor_warps;
+    unsigned d_branch_warps = corridor_warps, d_warps = corridor_warps;
 };
 
 template <class Row, class Metric>
@@ -474,10 +502,10 @@ public:
     batch_limits limits() const override { return d_limits; }
     std::string backend() const override { return "cuda"; }
     std::string device() const override { return d_name; }
-    void page_lock(void* memory, std::size_t bytes) override
+    bool page_lock(void* memory, std::size_t bytes) override
     {
         use(d_device);
-        cuda::page_lock(memory, bytes);
+        return cuda::page_lock(memory, bytes);
     }
     void page_unlock(void* memory) noexcept override { cuda::page_unlock(memory); }
     void on_completion(std::function<void()> notify) override

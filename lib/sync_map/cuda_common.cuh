@@ -123,6 +123,71 @@ __device__ T warp_sum(T x)
     return x;
 }
 
+// Four values that are read at once.
+template <class T>
+struct alignas(16) four {
+    T v[4];
+};
+
+template <class T>
+__device__ four<T> read_four(const T* from)
+{
+    return *reinterpret_cast<const four<T>*>(from);
+}
+
+// Outputs of a warp that wait in shared memory to be summed over its lanes: then a lane
+// sums an output, 16 bytes at a time.
+template <class Row>
+struct lane_sums {
+    // Lanes that read one row each meet different banks.
+    static constexpr unsigned stride = 32 + 16 / sizeof(Row);
+
+    Row *rows, *mine; // \p mine: this lane's value of the first row
+
+    __device__ explicit lane_sums(Row* memory)
+        : rows(memory), mine(memory + threadIdx.x % 32)
+    {
+    }
+
+    __device__ void put(int row, Row value) const { mine[row * int(stride)] = value; }
+
+    __device__ void add(int row, Row value, bool first) const
+    {
+        Row& to = mine[row * int(stride)];
+        to = first ? value : to + value;
+    }
+
+    // Gives use(row, sum) the sums of the first \p count rows.
+    template <class Use>
+    __device__ void take(unsigned count, Use&& use) const
+    {
+        __syncwarp();
+        for (unsigned row = threadIdx.x % 32; row < count; row += 32) {
+            four<Row> sum = read_four(rows + row * stride);
+#pragma unroll
+            for (unsigned lane = 4; lane < 32; lane += 4) {
+                const auto next = read_four(rows + row * stride + lane);
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k) {
+                    sum.v[k] += next.v[k];
+                }
+            }
+            use(row, sum.v[0] + sum.v[1] + (sum.v[2] + sum.v[3]));
+        }
+        __syncwarp();
+    }
+};
+
+// Orders the shared memory of a block.
+inline __device__ void block_sync()
+{
+    if (blockDim.x == 32) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
 // The sum over a block's threads, to all of them. \p scratch: 32 values; whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
@@ -187,22 +252,24 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     return at;
 }
 
-// A product of many scales, without leaving the range of a double.
-struct log_product {
-    double mantissa = 1;
+// A row is scaled by a power of two, which rounds nothing; its exponents add up.
+struct row_scale {
     long long exponent = 0;
+    bool alive = true; // no row was all zeros
 
-    __device__ void multiply(double x)
+    // What brings a row of such a sum to a sum between 1 and 2.
+    template <class T>
+    __device__ T next(T sum)
     {
-        mantissa *= x;
-        int e;
-        mantissa = frexp(mantissa, &e);
+        constexpr bool is_float = sizeof(T) == sizeof(float);
+        const int e = is_float ? (__float_as_int(float(sum)) >> 23) - 127
+                               : (__double2hiint(double(sum)) >> 20) - 1023;
+        alive = alive && sum > 0;
         exponent += e;
+        return is_float ? T(__int_as_float((127 - e) << 23))
+                        : T(__hiloint2double((1023 - e) << 20, 0));
     }
-    __device__ double log() const
-    {
-        return ::log(mantissa) + exponent * 0.69314718055994530942;
-    }
+    __device__ double log() const { return exponent * 0.69314718055994530942; }
 };
 
 // Writes message symbol i of a frame from its weights L(D) in shared memory, whatever
@@ -216,7 +283,7 @@ __device__ void emit_symbol(const sync_geometry& g,
                             std::byte* frame_output)
 {
     std::byte* const out = frame_output + std::size_t(i) * g.symbol_bytes;
-    __syncthreads();
+    block_sync();
     if (g.output == sync_output::symbols) {
         const unsigned D = block_argmax(L, g.q, scratch);
         if (threadIdx.x == 0) {
@@ -238,7 +305,7 @@ __device__ void emit_symbol(const sync_geometry& g,
     }
     const Metric sum = block_sum(part, reinterpret_cast<Metric*>(scratch));
     if (g.output == sync_output::llr) {
-        __syncthreads();
+        block_sync();
         const unsigned bits = g.symbol_bytes;
         for (unsigned b = threadIdx.x / 32; b < bits; b += blockDim.x / 32) {
             Metric zero = 0, one = 0;
@@ -288,12 +355,12 @@ emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
     }
 }
 
-// The drift posteriors of one boundary, from α and β; says the most likely drift number
-// and the entropy in bits. \p lambda: window values of scratch in shared memory.
-template <class Metric, class Row>
+// The drift posteriors of one boundary, from their weights at the window's drifts; says
+// the most likely drift number and the entropy in bits. \p lambda: window values of
+// scratch in shared memory.
+template <class Metric, class Weight>
 __device__ unsigned emit_drifts(const sync_geometry& g,
-                                const Metric* alpha,
-                                const Row* beta,
+                                Weight&& weight,
                                 Metric* lambda,
                                 double* scratch,
                                 float* out,
@@ -301,7 +368,7 @@ __device__ unsigned emit_drifts(const sync_geometry& g,
 {
     double part = 0;
     for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
-        lambda[m] = alpha[m] * Metric(beta[m]);
+        lambda[m] = weight(m);
         part += lambda[m];
     }
     const double sum = block_sum(part, scratch);
@@ -314,9 +381,9 @@ __device__ unsigned emit_drifts(const sync_geometry& g,
         }
     }
     *entropy = block_sum(bits, scratch);
-    __syncthreads();
+    block_sync();
     const unsigned at = block_argmax(lambda, g.window, scratch);
-    __syncthreads();
+    block_sync();
     return at;
 }
 

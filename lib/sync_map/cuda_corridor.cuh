@@ -55,25 +55,89 @@ struct corridor_memory {
         const auto at = (std::size_t(frame) * g.outputs + i) * g.window + m;
         return branches + at * changes(g) * g.q;
     }
-    static __device__ unsigned changes(const sync_geometry& g)
+    static __host__ __device__ unsigned changes(const sync_geometry& g)
     {
         return g.change_last - g.change_first + 1;
     }
 };
 
+/* What a warp has in shared memory: the items that a batch of neighbouring start drifts
+ * meets and, of the branch kernel, the lanes' branch metrics that are not summed yet. */
+template <int N, class Lattice>
+struct corridor_items {
+    std::int32_t* symbol;   // for bits a mask, all ones where it is a 1
+    Lattice *match, *other; // for bits what 1 and 0 weigh
+    bool clean;             // bits of which a wrong one cannot be received
+
+    // Elements of each array.
+    static __host__ __device__ unsigned count(const sync_geometry& g, unsigned batch)
+    {
+        return batch + g.n + (g.change_last > 0 ? g.change_last : 0);
+    }
+    static std::size_t bytes(const sync_geometry& g, unsigned batch)
+    {
+        return (count(g, batch) * (sizeof(std::int32_t) + 2 * sizeof(Lattice)) + 15) /
+               16 * 16;
+    }
+
+    __device__ corridor_items(const sync_geometry& g, unsigned batch, std::byte* memory)
+        : match(reinterpret_cast<Lattice*>(memory)),
+          other(match + count(g, batch)),
+          clean(false)
+    {
+        symbol = reinterpret_cast<std::int32_t*>(other + count(g, batch));
+    }
+
+    // Item k is the one at drift m plus k.
+    __device__ void fill(const sync_geometry& g,
+                         const row_weights<Lattice>& weights,
+                         const frame_input& in,
+                         unsigned i,
+                         unsigned m,
+                         unsigned batch)
+    {
+        __syncwarp();
+        bool special = false;
+        for (unsigned k = threadIdx.x % 32; k < count(g, batch); k += 32) {
+            const auto w = weigh_item(g, weights, in, in.position(g, i, int(m + k)));
+            const bool swapped = N > 0 && w.match_symbol == 0;
+            symbol[k] = N > 0 ? -std::int32_t(w.match_symbol) : w.match_symbol;
+            match[k] = swapped ? w.other_value : w.match_value;
+            other[k] = swapped ? w.match_value : w.other_value;
+            special |= w.match_value != 1 || w.other_value != 0;
+        }
+        clean = !__any_sync(full_warp, special);
+        __syncwarp();
+    }
+};
+
 /* The lattice of a lane's word from one start drift: a row lags one step behind the row
- * above, so in step k, with k items received, every row meets the same item.
+ * above, so in step k, with k items received, every row meets the same item, number
+ * \p first + k − 1.
  *
  * Bits in registers, N of them at most; shorter words leave the first rows unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
     // sink(k, R): the branch metric of change number k.
-    template <class Items, class Sink>
+    template <class Sink>
     static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,
                                const std::uint32_t* word,
-                               Items&& items,
+                               const corridor_items<N, Lattice>& items,
+                               unsigned first,
                                Sink&& sink)
+    {
+        items.clean ? sweep<true>(g, weights, *word, items, first, sink)
+                    : sweep<false>(g, weights, *word, items, first, sink);
+    }
+
+    template <bool Clean, class Sink>
+    static __device__ void sweep(const sync_geometry& g,
+                                 const row_weights<Lattice>& weights,
+                                 std::uint32_t word,
+                                 const corridor_items<N, Lattice>& items,
+                                 unsigned first,
+                                 Sink& sink)
     {
         const Lattice c = weights.insertion, pd = weights.deletion;
         const int n = g.n;
@@ -84,7 +148,7 @@ struct corridor_lattice {
 #pragma unroll
         for (int t = 0; t <= N; ++t) {
             if (t < N) {
-                sent[t] = -std::int32_t(*word >> t & 1u);
+                sent[t] = -std::int32_t(word >> t & 1u);
             }
             if (t > unused) {
                 deleted = unused - t >= g.change_first ? deleted * pd : Lattice(0);
@@ -95,9 +159,9 @@ struct corridor_lattice {
             sink(-n - g.change_first, deleted);
         }
         for (int k = 1; k <= n + g.change_last; ++k) {
-            const auto y = items(k - 1);
-            const std::int32_t one = -std::int32_t(y.match_symbol);
-            const Lattice any = y.other_value, with = y.match_value - y.other_value;
+            const auto one = items.symbol[first + k - 1];
+            const Lattice if_one = Clean ? Lattice(1) : items.match[first + k - 1];
+            const Lattice if_zero = Clean ? Lattice(0) : items.other[first + k - 1];
             // Rows within the corridor.
             const int lowest = max(0, k - g.change_last + unused);
             const int highest = min(N, k - g.change_first + unused);
@@ -107,10 +171,10 @@ struct corridor_lattice {
             x[0] = now;
 #pragma unroll
             for (int t = 1; t <= N; ++t) {
-                const Lattice right = masked(before, ~(sent[t - 1] ^ one));
-                Lattice next = t < N ? c * x[t] + any * before : any * before;
-                next += with * right;
-                next += pd * now;
+                const Lattice passed =
+                    Clean ? masked(before, ~(sent[t - 1] ^ one))
+                          : selected(sent[t - 1], if_zero, if_one) * before;
+                const Lattice next = pd * now + (t < N ? c * x[t] + passed : passed);
                 before = x[t];
                 now = active & (1u << t) ? next : Lattice(0);
                 x[t] = now;
@@ -126,11 +190,12 @@ struct corridor_lattice {
 // Any alphabet and number of symbols, with rows in local memory.
 template <class Lattice>
 struct corridor_lattice<0, Lattice> {
-    template <class Items, class Sink>
+    template <class Sink>
     static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,
                                const std::uint32_t* word,
-                               Items&& items,
+                               const corridor_items<0, Lattice>& items,
+                               unsigned first,
                                Sink&& sink)
     {
         const Lattice c = weights.insertion, pd = weights.deletion;
@@ -145,15 +210,16 @@ struct corridor_lattice<0, Lattice> {
             sink(-n - g.change_first, x[n]);
         }
         for (int k = 1; k <= n + g.change_last; ++k) {
-            const auto y = items(k - 1);
+            const unsigned received = items.symbol[first + k - 1];
+            const Lattice match = items.match[first + k - 1];
+            const Lattice other = items.other[first + k - 1];
             Lattice before = x[0];
             Lattice now = k <= g.change_last ? c * before : Lattice(0);
             x[0] = now;
             std::uint32_t symbols = 0;
             for (int t = 1; t <= n; ++t) {
                 symbols = t % 8 == 1 ? word[t / 8] : symbols >> 4;
-                const Lattice Q =
-                    (symbols & 15u) == y.match_symbol ? y.match_value : y.other_value;
+                const Lattice Q = (symbols & 15u) == received ? match : other;
                 Lattice next = Q * before + pd * now;
                 next += t < n ? c * x[t] : Lattice(0);
                 before = x[t];
@@ -170,56 +236,40 @@ struct corridor_lattice<0, Lattice> {
     }
 };
 
-// Adds sums over the lanes to successive places, two at a time.
-template <class Metric>
-struct lane_sums {
-    Metric* to;
-    Metric waiting = 0;
-    unsigned place = 0;
-    bool holds = false;
+// Start drifts whose sums over the words a warp of the branch kernel takes at once, so
+// that as many lanes have one as can be.
+inline __host__ __device__ unsigned drifts_at_once(unsigned changes)
+{
+    return changes < 32 ? 32 / changes : 1;
+}
 
-    __device__ void add(unsigned k, Metric x)
-    {
-        if (!holds) {
-            waiting = x;
-            place = k;
-            holds = true;
-            return;
-        }
-        Metric v[2] = { waiting, x };
-        const Metric sum = sum_chunk(v);
-        if (threadIdx.x % 16 == 0) {
-            to[threadIdx.x % 32 ? k : place] += sum;
-        }
-        holds = false;
-    }
-    __device__ void flush()
-    {
-        if (holds) {
-            const Metric sum = warp_sum(waiting);
-            if (threadIdx.x % 32 == 0) {
-                to[place] += sum;
-            }
-        }
-        holds = false;
-    }
-};
+//! Bytes of shared memory of a warp of the branch kernel.
+template <int N, class Lattice, class Metric>
+std::size_t branch_warp_bytes(const sync_geometry& g)
+{
+    const unsigned changes = corridor_memory<Lattice, Metric>::changes(g);
+    const unsigned batch = drifts_at_once(changes);
+    return corridor_items<N, Lattice>::bytes(g, batch) +
+           batch * changes * lane_sums<Metric>::stride * sizeof(Metric);
+}
 
-// Branch metrics and their sums: block x an index, block y a frame; a warp a start drift.
+// Branch metrics and their sums: block x an index, block y a frame; a warp a few
+// neighbouring start drifts.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_branches(const sync_geometry g,
-                                  const corridor_memory<Lattice, Metric> memory)
+                                  const corridor_memory<Lattice, Metric> memory,
+                                  unsigned warp_bytes)
 {
     extern __shared__ double shared[];
     const unsigned i = blockIdx.x, frame = blockIdx.y;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const unsigned changes = memory.changes(g);
+    const unsigned batch = drifts_at_once(changes);
     const row_weights<Lattice> weights(g);
     const frame_input in(g, memory.input, frame);
     if (!in.valid) {
         return;
     }
-    double* const prior_sums = memory.prior_sums + std::size_t(frame) * g.outputs;
     const bool priors = g.priors && i < g.outputs;
     double prior_sum = 0;
     for (unsigned D = lane; priors && D < g.q; D += 32) {
@@ -227,15 +277,16 @@ __global__ void corridor_branches(const sync_geometry g,
     }
     prior_sum = warp_sum(prior_sum);
     if (priors && threadIdx.x == 0) {
-        prior_sums[i] = prior_sum;
+        memory.prior_sums[std::size_t(frame) * g.outputs + i] = prior_sum;
     }
-    Metric* const sums = reinterpret_cast<Metric*>(shared) + warp * changes;
+    std::byte* const mine = reinterpret_cast<std::byte*>(shared) + warp * warp_bytes;
+    const lane_sums<Metric> sums(reinterpret_cast<Metric*>(mine));
+    corridor_items<N, Lattice> items(
+        g, batch, mine + batch * changes * lane_sums<Metric>::stride * sizeof(Metric));
     Metric* const out = memory.sums + memory.sum_at(g, frame, i);
-    for (unsigned m = warp; m < g.window; m += blockDim.x / 32) {
-        for (unsigned k = lane; k < changes; k += 32) {
-            sums[k] = 0;
-        }
-        __syncwarp();
+    for (unsigned m0 = warp * batch; m0 < g.window; m0 += blockDim.x / 32 * batch) {
+        items.fill(g, weights, in, i, m0, batch);
+        const unsigned drifts = min(batch, g.window - m0);
         for (unsigned first = 0; first < g.q; first += 32) {
             const unsigned D = first + lane;
             const bool there = D < g.q;
@@ -247,31 +298,22 @@ __global__ void corridor_branches(const sync_geometry g,
                 prior = prior_sum > 0 && !isinf(prior_sum) ? in.prior(g, i, D) / prior_sum
                                                            : 1.0 / g.q;
             }
-            lane_sums<Metric> over_words{ sums };
-            Lattice* const branch = memory.branches && i < g.outputs && there
-                                        ? memory.branch(g, frame, i, m)
-                                        : nullptr;
-            corridor_lattice<N, Lattice>::run(
-                g,
-                weights,
-                word,
-                [&](int k) {
-                    return weigh_item(g, weights, in, in.position(g, i, int(m) + k));
-                },
-                [&](unsigned k, Lattice R) {
-                    if (branch) {
-                        branch[std::size_t(k) * g.q + D] = R;
-                    }
-                    over_words.add(k, prior * Metric(R));
-                });
-            over_words.flush();
-            __syncwarp();
+            for (unsigned b = 0; b < drifts; ++b) {
+                Lattice* const branch = memory.branches && i < g.outputs && there
+                                            ? memory.branch(g, frame, i, m0 + b) + D
+                                            : nullptr;
+                corridor_lattice<N, Lattice>::run(
+                    g, weights, word, items, b, [&](unsigned k, Lattice R) {
+                        if (branch) {
+                            branch[std::size_t(k) * g.q] = R;
+                        }
+                        sums.add(b * changes + k, prior * Metric(R), first == 0);
+                    });
+            }
         }
-        __syncwarp();
-        for (unsigned k = lane; k < changes; k += 32) {
-            out[std::size_t(k) * g.window + m] = sums[k];
-        }
-        __syncwarp();
+        sums.take(drifts * changes, [&](unsigned row, Metric sum) {
+            out[std::size_t(row % changes) * g.window + m0 + row / changes] = sum;
+        });
     }
 }
 
@@ -293,15 +335,15 @@ __global__ void corridor_boundaries(const sync_geometry g,
     if (!in.valid) {
         return emit_unknown(g, out, memory.status[frame]);
     }
-    // Scales next to sum 1, stores it and makes it the current row.
-    const auto advance = [&](Metric* to) {
+    // Scales next, stores it and makes it the current row.
+    const auto advance = [&](Metric* to, row_scale& scales) {
         Metric part = 0;
         __syncthreads();
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
             part += next[m];
         }
-        const Metric sum = block_sum(part, reinterpret_cast<Metric*>(scratch));
-        const Metric scale = sum > 0 ? 1 / sum : 0;
+        const Metric scale =
+            scales.next(block_sum(part, reinterpret_cast<Metric*>(scratch)));
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
             to[m] = next[m] * scale;
             next[m] *= scale;
@@ -310,7 +352,6 @@ __global__ void corridor_boundaries(const sync_geometry g,
         current = next;
         next = row;
         __syncthreads();
-        return sum;
     };
 
     Metric* const alpha = memory.alpha + memory.metric_at(g, frame, 0);
@@ -319,7 +360,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
         alpha[m] = current[m] = in.boundary(g, g.start_at, 0, m);
     }
     __syncthreads();
-    log_product weight;
+    row_scale weight;
     for (unsigned i = 0; i < g.symbols; ++i) {
         const Metric* const sums = memory.sums + memory.sum_at(g, frame, i);
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
@@ -332,7 +373,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
             }
             next[m] = x;
         }
-        weight.multiply(advance(alpha + std::size_t(i + 1) * M));
+        advance(alpha + std::size_t(i + 1) * M, weight);
     }
     double ends = 0;
     for (int m = threadIdx.x; m < M; m += blockDim.x) {
@@ -342,10 +383,9 @@ __global__ void corridor_boundaries(const sync_geometry g,
         beta[std::size_t(g.symbols) * M + m] = end;
     }
     ends = block_sum(ends, scratch);
-    if (!(ends > 0) || !(weight.mantissa > 0)) {
+    if (!(ends > 0) || !weight.alive) {
         return emit_unknown(g, out, memory.status[frame]);
     }
-    weight.multiply(ends);
     __syncthreads();
     for (unsigned i = g.symbols; i-- > 0;) {
         const Metric* const sums = memory.sums + memory.sum_at(g, frame, i);
@@ -359,17 +399,26 @@ __global__ void corridor_boundaries(const sync_geometry g,
             }
             next[m] = x;
         }
-        advance(beta + std::size_t(i) * M);
+        row_scale unused;
+        advance(beta + std::size_t(i) * M, unused);
     }
     double entropy = 0, unused;
     float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
     const auto last_at = std::size_t(g.outputs) * M;
-    const unsigned first = emit_drifts(g, alpha, beta, next, scratch, drifts, &unused);
-    const unsigned last = emit_drifts(
-        g, alpha + last_at, beta + last_at, next, scratch, drifts + M, &entropy);
+    const auto drifts_at = [&](std::size_t at, float* to, double* bits) {
+        return emit_drifts(
+            g,
+            [&](unsigned m) { return alpha[at + m] * beta[at + m]; },
+            next,
+            scratch,
+            to,
+            bits);
+    };
+    const unsigned first = drifts_at(0, drifts, &unused);
+    const unsigned last = drifts_at(last_at, drifts + M, &entropy);
     if (threadIdx.x == 0) {
         memory.valid[frame] = 1;
-        memory.status[frame] = { weight.log() + g.log_scale,
+        memory.status[frame] = { weight.log() + log(ends) + g.log_scale,
                                  float(entropy),
                                  in.header.first + int(first),
                                  in.header.first + int(last),
@@ -377,16 +426,21 @@ __global__ void corridor_boundaries(const sync_geometry g,
     }
 }
 
+constexpr unsigned posterior_batch = 8; // start drifts whose items a warp reads at once
+
 // Posteriors: block x an index, block y a frame; a warp every so many start drifts.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_posteriors(const sync_geometry g,
-                                    const corridor_memory<Lattice, Metric> memory)
+                                    const corridor_memory<Lattice, Metric> memory,
+                                    unsigned items_at,
+                                    unsigned items_bytes)
 {
     extern __shared__ double shared[];
     double* const scratch = shared; // 64
     Metric* const alpha = reinterpret_cast<Metric*>(shared + 64);
     Metric* const beta = alpha + g.window;
     Metric* const parts = beta + g.window; // warps × q
+    std::byte* const items_memory = reinterpret_cast<std::byte*>(shared) + items_at;
     const unsigned i = blockIdx.x, frame = blockIdx.y;
     if (!memory.valid[frame]) {
         return;
@@ -412,25 +466,27 @@ __global__ void corridor_posteriors(const sync_geometry g,
                 L += alpha[m] * beta[to] * Metric(R);
             }
         };
-        for (int m = warp; m < M; m += warps) {
-            if (memory.branches) {
+        if (memory.branches) {
+            for (int m = warp; m < M; m += warps) {
                 const Lattice* const branch = memory.branch(g, frame, i, m);
                 for (unsigned k = 0; there && k < changes; ++k) {
                     add(m, k, branch[std::size_t(k) * g.q + D]);
                 }
-            } else {
-                const auto* word =
-                    memory.words +
-                    (std::size_t(i % g.frame_symbols) * g.q + (there ? D : 0)) *
-                        memory.words_per_word;
-                corridor_lattice<N, Lattice>::run(
-                    g,
-                    weights,
-                    word,
-                    [&](int k) {
-                        return weigh_item(g, weights, in, in.position(g, i, m + k));
-                    },
-                    [&](unsigned k, Lattice R) { add(m, k, R); });
+            }
+        } else {
+            const auto* word = memory.words + (std::size_t(i % g.frame_symbols) * g.q +
+                                               (there ? D : 0)) *
+                                                  memory.words_per_word;
+            constexpr int B = posterior_batch;
+            corridor_items<N, Lattice> items(g, B, items_memory + warp * items_bytes);
+            for (int m0 = warp * B; m0 < M; m0 += warps * B) {
+                items.fill(g, weights, in, i, m0, B);
+                for (int m = m0; m < min(M, m0 + B); ++m) {
+                    corridor_lattice<N, Lattice>::run(
+                        g, weights, word, items, m - m0, [&](unsigned k, Lattice R) {
+                            add(m, k, R);
+                        });
+                }
             }
         }
         if (there) {

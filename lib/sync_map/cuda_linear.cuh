@@ -5,26 +5,31 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-/* The linear form on CUDA: one block a frame, one lane a word.
+/* The linear form on CUDA: one lane a word, one warp or more a frame.
  *
  * A lane's lattice is swept over the drifts while its n rows stand side by side in
  * registers: row t lags t steps behind, so that in step k every row meets the same
  * received item. A lane needs n registers whatever the window; a chunk of outputs is
- * summed over the lanes at a time. Forward, with x_t row t after its insertions:
- *   x_0(k) = α(k) + c·x_0(k−1)
- *   x_t(k−t) = Q·x_{t−1}(k−t) + c·x_t(k−t−1) + Pd·x_{t−1}(k−t+1),  c = 0 in row n.
- * Backward the transpose, from the last row and the highest drift. */
+ * summed over the lanes at a time.
+ *
+ * Forward and backward are the same sweep, so that both run the same instructions, of
+ * which the caches of a multiprocessor hold but so many. With D what a symbol does and I
+ * its insertions, forward is (D₀I) … (Dₙ₋₁I) read from the left, backward the transpose.
+ * Forward rows are kept as I·α, and backward drifts are counted from the window's end;
+ * then row t is, for both of them,
+ *   x_t(k−t) = Q·x_{t−1}(k−t) + Pd·x_{t−1}(k−t+1) + c·x_t(k−t−1),
+ * and the weight of a word is the sum of I·α times row n before its insertions. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_CUH
 
 #include "cuda_common.cuh"
+#include <cuda_pipeline.h>
 
 namespace gr {
 namespace gpufec {
 
-constexpr unsigned chunk = 8;       // outputs that are summed over lanes at a time
-constexpr unsigned row_padding = 8; // zeros before and after a row
+constexpr unsigned most_warps = 8; // of a block
 
 //! What the kernels of the linear form are given beside the geometry.
 struct linear_memory {
@@ -37,57 +42,63 @@ struct linear_memory {
     void* rows;  //!< a block: window × q lattice values, where there are segments
 };
 
-//! Bytes of shared memory of a block.
-template <class Row, class Metric>
-std::size_t linear_shared_bytes(const sync_geometry& g, unsigned threads)
-{
-    const std::size_t row = g.window + 2 * row_padding;
-    const std::size_t codes =
-        (std::size_t(g.n) * g.symbols + g.window + g.n + 64) / 16 + 2;
-    return 64 * sizeof(double) + row * sizeof(Metric) * 2 + g.q * sizeof(Metric) +
-           row * sizeof(Row) * (1 + threads / 32) + codes * sizeof(std::uint32_t) + 64;
-}
-
-// The block's shared memory.
+// A block's shared memory. Rows are in the order of the sweep.
 template <class Row, class Metric>
 struct linear_shared {
-    __device__ linear_shared(const sync_geometry& g, std::byte* memory)
+    double* scratch;   // 64
+    Metric* alpha;     // a boundary's and the one before, which is on its way
+    Metric* posterior; // q
+    Row* current;      // what lattices begin with
+    Row* partial;      // sums over the words of each warp: warps × window
+    Row* waiting;      // outputs that are not summed over the lanes yet, of each warp
+    // The item of each step, window + n: a mask, all ones where it is a 1, and what the
+    // bits 0 and 1 weigh.
+    std::int32_t* one;
+    Row *if_zero, *if_one;
+
+    // 28 outputs wait at most when a sweep comes to its last 3 and n.
+    static __host__ __device__ unsigned waiting_rows(const sync_geometry& g)
     {
-        const unsigned row = g.window + 2 * row_padding;
-        const auto take = [&](auto*& to, std::size_t count) {
-            to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(memory);
-            memory += (count * sizeof(*to) + 7) / 8 * 8;
+        return 28 + 3 + g.n;
+    }
+
+    static __host__ __device__ unsigned alpha_stride(const sync_geometry& g)
+    {
+        return (g.window + 3) / 4 * 4;
+    }
+
+    // Places everything from \p memory on; gives the bytes that takes.
+    __host__ __device__ std::size_t
+    place(const sync_geometry& g, unsigned warps, std::byte* memory)
+    {
+        std::size_t bytes = 0;
+        // So that step n is aligned.
+        const std::size_t before = (4 - g.n % 4) % 4;
+        const auto take = [&](auto*& to, std::size_t count, std::size_t offset = 0) {
+            using T = std::remove_reference_t<decltype(*to)>;
+            to = reinterpret_cast<T*>(memory + bytes) + offset;
+            bytes += ((count + offset) * sizeof(T) + 15) / 16 * 16;
         };
         take(scratch, 64);
-        take(alpha[0], row);
-        take(alpha[1], row);
+        take(alpha, 2 * alpha_stride(g));
         take(posterior, g.q);
-        take(current, row);
-        current += row_padding;
-        take(partial, std::size_t(row) * (blockDim.x / 32));
-        take(codes, 0);
-    }
-    double* scratch;
-    Metric* alpha[2];
-    Metric* posterior; // q
-    Row* current;      // the boundary that lattices begin with, and zeros
-    Row* partial;      // sums over the words of each warp
-    std::uint32_t* codes;
-};
-
-// ---- how lattices step: bits with hard decisions ----
-
-// Received items as two bits each: 0, 1, 2 outside, 3 erased.
-struct bit_items {
-    const std::uint32_t* codes; // in shared memory
-
-    // Codes of eight steps from number u ≥ −16 on.
-    __device__ std::uint32_t fetch(int u) const
-    {
-        u += 16;
-        return __funnelshift_r(codes[u / 16], codes[u / 16 + 1], u % 16 * 2);
+        take(current, g.window, before);
+        take(partial, std::size_t(g.window) * warps);
+        take(waiting, std::size_t(waiting_rows(g)) * lane_sums<Row>::stride * warps);
+        take(one, g.window + g.n, before);
+        take(if_zero, g.window + g.n, before);
+        take(if_one, g.window + g.n, before);
+        return bytes;
     }
 };
+
+template <class Row, class Metric>
+std::size_t linear_shared_bytes(const sync_geometry& g, unsigned warps)
+{
+    return linear_shared<Row, Metric>().place(g, warps, nullptr);
+}
+
+// ---- lattices of bits ----
 
 // x where mask is all ones, 0 where it is 0.
 inline __device__ float masked(float x, std::int32_t mask)
@@ -99,12 +110,21 @@ inline __device__ double masked(double x, std::int32_t mask)
     return __longlong_as_double(__double_as_longlong(x) & std::int64_t(mask));
 }
 
-// A received item: a row's value weighs any·x, and with·x more if \p one, a mask, is what
-// was sent.
+// b where mask is all ones, a where it is 0.
+inline __device__ float selected(std::int32_t mask, float a, float b)
+{
+    return __int_as_float((__float_as_int(a) & ~mask) | (__float_as_int(b) & mask));
+}
+inline __device__ double selected(std::int32_t mask, double a, double b)
+{
+    return mask ? b : a;
+}
+
+// A received item: a mask, and what the bits 0 and 1 weigh.
 template <class Row>
 struct bit_item {
     std::int32_t one;
-    Row any, with;
+    Row if_zero, if_one;
 };
 
 /* The lattice of a lane's word of N bits. Clean: items are bits, of which a wrong one
@@ -112,11 +132,11 @@ struct bit_item {
 template <int N, class Row>
 struct bit_lattice {
     Row x[N + 1];
-    std::int32_t sent[N]; // masks
-    Row insertion, deletion, prior;
+    std::int32_t sent[N]; // masks, in the order of the sweep
+    Row insertion, deletion, last_insertion;
 
-    __device__ bit_lattice(const row_weights<Row>& w, std::uint32_t word, Row p)
-        : insertion(w.insertion), deletion(w.deletion), prior(p)
+    __device__ bit_lattice(const row_weights<Row>& w, std::uint32_t word, Row last)
+        : insertion(w.insertion), deletion(w.deletion), last_insertion(last)
     {
 #pragma unroll
         for (int t = 0; t < N; ++t) {
@@ -126,135 +146,123 @@ struct bit_lattice {
         x[N] = 0;
     }
 
+    // One step of rows low to high; gives row N, if it is one of them, before its
+    // insertions. Rows above high have not begun, those below low are past the window.
     template <bool Clean>
-    __device__ Row transmit(Row from, int t, const bit_item<Row>& y, Row to) const
+    __device__ Row step(Row in, const bit_item<Row>& y, int low = 0, int high = N)
     {
-        const Row right = masked(from, ~(sent[t] ^ y.one));
-        return Clean ? right + to : y.with * right + (y.any * from + to);
-    }
-
-    /* One step of ascending drift, of rows Low (whose drift is beyond the window if it is
-     * above 0) to High; gives row N if that is High. The prior comes in with the last
-     * symbol. */
-    template <bool Clean>
-    __device__ Row up(Row in, const bit_item<Row>& y, int low, int high)
-    {
-        Row before = 0, now = 0;
+        Row before = 0, now = 0, last = 0;
 #pragma unroll
         for (int t = 0; t <= N; ++t) {
-            if (t == 0 && low < 0) {
-                before = x[0];
-                now = in + insertion * before;
-                x[0] = now;
-            } else if (t == low) {
-                before = x[t];
-            } else if (t > low && t <= high) {
-                const Row stay =
-                    transmit<Clean>(before, t - 1, y, t < N ? insertion * x[t] : Row(0));
-                before = x[t];
-                now = stay + deletion * now;
-                x[t] = now;
-            }
-        }
-        return prior * now;
-    }
-
-    // The same of descending drift, from row N to row 0.
-    template <bool Clean>
-    __device__ Row down(Row in, const bit_item<Row>& y, int low, int high)
-    {
-        Row before = 0, now = 0;
-#pragma unroll
-        for (int t = 0; t <= N; ++t) {
-            if (t == 0 && low < 0) {
-                before = x[0];
+            const Row old = x[t];
+            if (t < low || t > high) {
+                now = 0;
+            } else if (t == 0) {
                 now = in;
-                x[0] = now;
-            } else if (t == low) {
-                before = x[t];
-            } else if (t > low && t <= high) {
-                const Row stay = transmit<Clean>(before, N - t, y, insertion * x[t]);
-                before = x[t];
-                now = stay + deletion * now;
+            } else {
+                const Row passed =
+                    Clean ? masked(before, ~(sent[t - 1] ^ y.one))
+                          : selected(sent[t - 1], y.if_zero, y.if_one) * before;
+                if (t < N) {
+                    now = deletion * now + (insertion * old + passed);
+                } else {
+                    last = deletion * now + passed;
+                    now = last_insertion * old + last;
+                }
+            }
+            if (t >= low && t <= high) {
                 x[t] = now;
             }
+            before = old;
         }
-        return prior * now;
-    }
-
-    template <bool Up, bool Clean>
-    __device__ Row step(Row in, const bit_item<Row>& y, int low = -1, int high = N)
-    {
-        return Up ? up<Clean>(in, y, low, high) : down<Clean>(in, y, low, high);
+        return last;
     }
 };
 
-// ---- sums over lanes ----
-
-// Sums a few values over the lanes of a warp: lane l gets that of value l·Count / 32.
-template <class Row, int Count>
-__device__ Row sum_chunk(Row (&v)[Count])
-{
-    const unsigned lane = threadIdx.x % 32;
-    int d = 16;
-#pragma unroll
-    for (int half = Count / 2; half > 0; half /= 2, d /= 2) {
-        const bool upper = lane & d;
-#pragma unroll
-        for (int j = 0; j < half; ++j) {
-            const Row keep = upper ? v[j + half] : v[j];
-            const Row send = upper ? v[j] : v[j + half];
-            v[j] = keep + __shfl_xor_sync(full_warp, send, d);
-        }
-    }
-#pragma unroll
-    for (; d > 0; d /= 2) {
-        v[0] += __shfl_xor_sync(full_warp, v[0], d);
-    }
-    return v[0];
-}
-
 // ---- the recursions, shared by both kernels ----
 
-// Sums the warps' parts, scales the row to sum 1 and makes it the current one.
+enum class direction { forward, backward };
+
+// Sums the warps' parts, scales the row and makes it the current one.
 template <class Row, class Metric>
-__device__ Metric next_boundary(const sync_geometry& g,
-                                linear_shared<Row, Metric>& s,
-                                Metric* alpha)
+__device__ void next_boundary(const sync_geometry& g,
+                              linear_shared<Row, Metric>& s,
+                              row_scale& scale,
+                              Metric* alpha)
 {
-    __syncthreads();
-    const unsigned row = g.window + row_padding;
+    block_sync();
     Metric part = 0;
     for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
         Metric sum = s.partial[m];
         for (unsigned w = 1; w < blockDim.x / 32; ++w) {
-            sum += s.partial[w * row + m];
+            sum += s.partial[w * g.window + m];
         }
         s.partial[m] = sum;
         part += sum;
     }
-    const Metric sum = block_sum(part, reinterpret_cast<Metric*>(s.scratch));
-    const Metric scale = sum > 0 ? 1 / sum : 0;
+    const Metric factor =
+        scale.next(block_sum(part, reinterpret_cast<Metric*>(s.scratch)));
     for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
-        const Metric x = Metric(s.partial[m]) * scale;
+        const Metric x = Metric(s.partial[m]) * factor;
         s.current[m] = x;
         if (alpha) {
             alpha[m] = x;
         }
     }
-    __syncthreads();
+    block_sync();
+}
+
+// Insertions before the first symbol: the current row becomes I times itself, and is
+// kept as \p alpha.
+template <class Row, class Metric>
+__device__ void
+insert(const sync_geometry& g, linear_shared<Row, Metric>& s, Metric* alpha)
+{
+    if (threadIdx.x == 0) {
+        Row x = 0;
+        for (unsigned m = 0; m < g.window; ++m) {
+            x = s.current[m] + Row(g.insertion) * x;
+            s.current[m] = x;
+        }
+    }
+    block_sync();
+    for (unsigned m = threadIdx.x; alpha && m < g.window; m += blockDim.x) {
+        alpha[m] = s.current[m];
+    }
+}
+
+// Begins to copy a boundary's α, from the window's end, into shared memory.
+template <class Metric>
+__device__ void fetch_alpha(const sync_geometry& g, Metric* to, const Metric* alpha)
+{
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        __pipeline_memcpy_async(to + m, alpha + g.window - 1 - m, sizeof(Metric));
+    }
+    __pipeline_commit();
+}
+
+// Σ α·β of the last boundary; makes β the current row.
+template <class Row, class Metric>
+__device__ double
+turn(const sync_geometry& g, const frame_input& in, linear_shared<Row, Metric>& s)
+{
+    double part = 0;
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        part += double(s.current[m]) * in.boundary(g, g.end_at, g.symbols, m);
+    }
+    const double sum = block_sum(part, s.scratch);
+    block_sync();
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        s.current[g.window - 1 - m] = in.boundary(g, g.end_at, g.symbols, m);
+    }
+    block_sync();
     return sum;
 }
 
-// Adds to a warp's part of a row; the first words of a warp begin it.
-template <class Row>
-__device__ void add_part(Row* part, Row value, bool first)
-{
-    *part = first ? value : *part + value;
-}
-
-/* One frame. Sweep: up(i, j, ...) and down(i, j, ...) sweep the lattices of words
- * 32·j to 32·j + 31 of index i over the window. */
+/* One frame. Sweep: begin(i, direction) prepares index i, and run(j, last, alpha, to,
+ * first) sweeps the lattices of its words 32·j to 32·j + 31 over the current row, with
+ * insertions \p last after the last symbol; gives a lane's sum of row n times \p alpha,
+ * unless that is nullptr. */
 template <class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
                               const frame_input& in,
@@ -267,76 +275,84 @@ __device__ void decode_linear(const sync_geometry& g,
     const unsigned M = g.window;
     const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const unsigned groups = (g.q + 31) / 32;
-    Row* const part = s.partial + warp * (M + row_padding);
-    for (int m = int(threadIdx.x) - int(row_padding); m < int(M + row_padding);
-         m += blockDim.x) {
-        const bool inside = m >= 0 && m < int(M);
-        const Metric x = inside ? Metric(in.boundary(g, g.start_at, 0, m)) : Metric(0);
-        s.current[m] = x;
-        if (inside) {
-            alpha[m] = x;
-        }
-    }
-    for (unsigned m = threadIdx.x; m < (M + row_padding) * warps; m += blockDim.x) {
-        s.partial[m] = 0; // of warps that have no words
-    }
-    __syncthreads();
-
-    log_product weight;
-    for (unsigned i = 0; i < g.symbols; ++i) {
-        for (unsigned j = warp; j < groups; j += warps) {
-            sweep.up(i, j, s.current, part, j == warp);
-        }
-        weight.multiply(next_boundary(g, s, alpha + std::size_t(i + 1) * M));
-    }
-
-    double ends = 0;
-    for (unsigned m = threadIdx.x; m < M; m += blockDim.x) {
-        const double end = in.boundary(g, g.end_at, g.symbols, m);
-        ends += double(s.current[m]) * end;
-        s.current[m] = end;
-    }
-    ends = block_sum(ends, s.scratch);
-    if (!(ends > 0) || !(weight.mantissa > 0)) {
-        return emit_unknown(g, out, status);
-    }
-    weight.multiply(ends);
-    __syncthreads();
-
-    double entropy = 0;
-    unsigned last = 0;
+    Row* const part = s.partial + warp * M;
     float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
-    for (unsigned i = g.symbols; i-- > 0;) {
-        if (i + 1 == g.outputs) {
-            last = emit_drifts(g,
-                               alpha + std::size_t(i + 1) * M,
-                               s.current,
-                               s.alpha[1],
-                               s.scratch,
-                               drifts + M,
-                               &entropy);
+    for (unsigned m = threadIdx.x; m < M; m += blockDim.x) {
+        s.current[m] = in.boundary(g, g.start_at, 0, m);
+    }
+    block_sync();
+    insert(g, s, alpha);
+
+    row_scale scale;
+    double log_weight = 0, entropy = 0;
+    unsigned last = 0;
+    // One loop, and so one copy of the sweep, for both directions.
+    for (unsigned k = 0; k < 2 * g.symbols; ++k) {
+        const bool back = k >= g.symbols;
+        const unsigned i = back ? 2 * g.symbols - 1 - k : k;
+        const bool puts_out = back && i < g.outputs;
+        Metric* const here = s.alpha + i % 2 * s.alpha_stride(g);
+        Metric* const ahead = s.alpha + (i + 1) % 2 * s.alpha_stride(g);
+        if (k == g.symbols) {
+            const double ends = turn(g, in, s);
+            if (!(ends > 0) || !scale.alive) {
+                return emit_unknown(g, out, status);
+            }
+            log_weight = scale.log() + log(ends) + g.log_scale;
         }
-        for (unsigned m = threadIdx.x; m < M + row_padding; m += blockDim.x) {
-            s.alpha[0][m] = m < M ? alpha[std::size_t(i) * M + m] : Metric(0);
+        if (back && i + 1 == g.outputs) {
+            const Metric* const at = alpha + std::size_t(i + 1) * M;
+            last = emit_drifts(
+                g,
+                [&](unsigned m) { return at[m] * Metric(s.current[M - 1 - m]); },
+                ahead,
+                s.scratch,
+                drifts + M,
+                &entropy);
+            fetch_alpha(g, here, alpha + std::size_t(i) * M);
         }
-        __syncthreads();
+        sweep.begin(i, back ? direction::backward : direction::forward);
+        if (puts_out) {
+            __pipeline_wait_prior(0);
+            block_sync();
+            if (i > 0) {
+                fetch_alpha(g, ahead, alpha + std::size_t(i - 1) * M);
+            }
+        }
+        // Boundaries `outputs` and `symbols` are kept without insertions after them.
+        const bool bare = !back && (i + 1 == g.outputs || i + 1 == g.symbols);
         for (unsigned j = warp; j < groups; j += warps) {
-            const Metric L = sweep.down(i, j, s.current, part, s.alpha[0], j == warp);
+            const Metric L = sweep.run(j,
+                                       bare ? Row(0) : sweep.weights.insertion,
+                                       puts_out ? here : nullptr,
+                                       part,
+                                       j == warp);
             const unsigned D = 32 * j + threadIdx.x % 32;
             if (D < g.q) {
                 s.posterior[D] = L;
             }
         }
-        if (i < g.outputs) {
+        if (puts_out) {
             emit_symbol(g, in, i, s.posterior, s.scratch, out);
         }
-        next_boundary<Row, Metric>(g, s, nullptr);
+        next_boundary(g, s, scale, back ? nullptr : alpha + std::size_t(i + 1) * M);
+        if (bare && i + 1 < g.symbols) {
+            insert<Row, Metric>(g, s, nullptr);
+        }
     }
     double unused;
-    const unsigned first =
-        emit_drifts(g, alpha, s.current, s.alpha[1], s.scratch, drifts, &unused);
+    const unsigned first = emit_drifts(
+        g,
+        [&](unsigned m) {
+            return Metric(in.boundary(g, g.start_at, 0, m)) *
+                   Metric(s.current[M - 1 - m]);
+        },
+        s.alpha,
+        s.scratch,
+        drifts,
+        &unused);
     if (threadIdx.x == 0) {
-        status = { weight.log() + g.log_scale,
+        status = { log_weight,
                    float(entropy),
                    in.header.first + int(first),
                    in.header.first + int(last),
@@ -362,208 +378,170 @@ inline __device__ double word_prior(const sync_geometry& g,
     return sum > 0 ? in.prior(g, i, D) / sum : 1.0 / g.q;
 }
 
-// ---- hard bits, words of exactly N of them ----
+// Received position of the item that step \p k of index i meets.
+inline __device__ std::int64_t item_position(
+    const sync_geometry& g, const frame_input& in, unsigned i, direction d, int k)
+{
+    return in.position(
+        g, i, d == direction::forward ? k - 1 : int(g.n + g.window) - 1 - k);
+}
+
+// ---- words of exactly N bits ----
 
 template <int N, class Row, class Metric>
 struct bit_sweep {
     const sync_geometry& g;
     const frame_input& in;
     const linear_memory& memory;
-    bit_items items;
+    linear_shared<Row, Metric>& s;
     double* prior_sums; // of each index, in device memory
     row_weights<Row> weights;
+    unsigned index = 0;
+    bool reversed = false, clean = false;
 
-    __device__ bit_lattice<N, Row> lattice_of(unsigned i, unsigned j) const
+    __device__ void begin(unsigned i, direction d)
     {
-        const unsigned D = 32 * j + threadIdx.x % 32;
-        const auto index = std::size_t(i % g.frame_symbols) * g.q;
-        const auto word = D < g.q ? memory.words[index + D] : 0u;
-        return { weights, word, Row(word_prior(g, in, i, j, prior_sums)) };
+        index = i;
+        reversed = d == direction::backward;
+        // No row needs an item in step 0.
+        bool special = g.soft_input || weights.mismatch != 0;
+        const int base = item_position(g, in, i, d, 0), onward = reversed ? -1 : 1;
+        const auto* const items =
+            reinterpret_cast<const std::uint8_t*>(in.data + g.items_at);
+        for (int k = 1 + threadIdx.x; !g.soft_input && k < int(g.window) + N;
+             k += blockDim.x) {
+            const unsigned at = base + onward * k;
+            const unsigned y = at < unsigned(in.header.length) ? items[at] : 2;
+            s.one[k] = -std::int32_t(y & 1u);
+            special |= y > 1;
+        }
+        clean = blockDim.x == 32 ? !__any_sync(full_warp, special)
+                                 : !__syncthreads_or(special);
+        for (unsigned k = 1 + threadIdx.x; !clean && k < g.window + N; k += blockDim.x) {
+            const auto w = weigh_item(g, weights, in, item_position(g, in, i, d, k));
+            s.if_zero[k] = w.match_symbol ? w.other_value : w.match_value;
+            s.if_one[k] = w.match_symbol ? w.match_value : w.other_value;
+        }
+        block_sync();
     }
 
     template <bool Clean>
-    __device__ bit_item<Row> item(std::uint32_t code) const
+    __device__ bit_item<Row> item(int k) const
     {
-        const std::int32_t one = -std::int32_t(code & 1u);
-        if (Clean) {
-            return { one, 0, 1 };
-        }
-        const Row erased = code & 1u ? weights.erased : Row(0);
-        return code & 2u ? bit_item<Row>{ 0, erased, 0 }
-                         : bit_item<Row>{ one,
-                                          weights.mismatch,
-                                          weights.match - weights.mismatch };
+        return Clean ? bit_item<Row>{ s.one[k], 0, 1 }
+                     : bit_item<Row>{ s.one[k], s.if_zero[k], s.if_one[k] };
     }
 
-    // Whether the items that index i meets are bits within what was received.
-    __device__ bool clean(unsigned i) const
+    template <bool Clean>
+    __device__ Metric sweep(bit_lattice<N, Row>& lattice,
+                            Row prior,
+                            const Metric* alpha,
+                            Row* to,
+                            bool first) const
     {
-        if (weights.mismatch != 0) {
-            return false;
-        }
-        const unsigned first = 16 + g.n * i, last = first + N + g.window;
-        bool special = false;
-        for (unsigned w = first / 16 + threadIdx.x % 32; w <= last / 16; w += 32) {
-            std::uint32_t codes = items.codes[w] & 0xaaaaaaaau;
-            codes = w == first / 16 ? codes >> 2 * (first % 16) : codes;
-            codes = w == last / 16 ? codes << 2 * (15 - last % 16) : codes;
-            special |= codes != 0;
-        }
-        return !__any_sync(full_warp, special);
-    }
-
-    /* Sweeps one lattice. At step k row(k) comes in and item u0 ± k is met; what comes
-     * out from step N on goes to sink(o, values, count), outputs number o to o + count −
-     * 1 in the order of the sweep; o may begin below 0. */
-    template <bool Up, bool Clean, class Input, class Sink>
-    __device__ void
-    sweep(bit_lattice<N, Row>& lattice, int u0, Input&& row, Sink&& sink) const
-    {
-        constexpr int C = chunk;
+        constexpr int C = 4; // steps whose inputs are read at once
         const int M = g.window;
-        const auto codes_from = [&](int k) {
-            return Up ? items.fetch(u0 + k) : items.fetch(u0 - k - (C - 1));
+        lane_sums<Row> sums(s.waiting + threadIdx.x / 32 * s.waiting_rows(g) *
+                                            lane_sums<Row>::stride);
+        const auto sum_up = [&](int begin, int count) {
+            sums.take(count, [&](unsigned o, Row sum) {
+                Row& all = to[begin + o];
+                all = first ? sum : all + sum;
+            });
         };
-        const auto code = [](std::uint32_t codes, int c) {
-            return codes >> 2 * (Up ? c : C - 1 - c);
-        };
+        Metric L = 0;
         if (M < N) {
             for (int k = 0; k < M + N; ++k) {
-                const auto y = item<false>(items.fetch(Up ? u0 + k : u0 - k) & 3u);
-                Row v[1] = { lattice.template step<Up, false>(k < M ? row(k) : Row(0),
-                                                              y) };
+                const Row in = k < M ? s.current[k] * prior : Row(0);
+                const Row bare = lattice.template step<Clean>(
+                    in, item<Clean>(k), max(0, k - M + 1), min(N, k));
                 if (k >= N) {
-                    sink(k - N, v, 1);
+                    L += alpha ? alpha[k - N] * Metric(bare) : Metric(0);
+                    sums.put(k - N, lattice.x[N]);
                 }
             }
-            return;
+            sum_up(0, M);
+            return L;
         }
-        // Rows come into the window one by one; the rest is whole chunks; then they
-        // leave.
-        const int ahead = (C - (M - N) % C) % C;
+        // Rows begin one after the other.
+        four<Row> row;
+        four<std::int32_t> one;
+        four<Row> if_zero{}, if_one{};
+        const auto read_steps = [&](int k) {
+            row = read_four(s.current + k);
+            one = read_four(s.one + k);
+            if (!Clean) {
+                if_zero = read_four(s.if_zero + k);
+                if_one = read_four(s.if_one + k);
+            }
+        };
 #pragma unroll
         for (int k = 0; k < N; ++k) {
-            if (k < N - ahead) {
-                const auto y = item<Clean>(items.fetch(Up ? u0 + k : u0 - k) & 3u);
-                lattice.template step<Up, Clean>(row(k), y, -1, k);
+            const int c = (k + C - N % C) % C;
+            if (k < N % C) {
+                lattice.template step<Clean>(s.current[k] * prior, item<Clean>(k), 0, k);
+                continue;
             }
+            if (c == 0) {
+                read_steps(k);
+            }
+            lattice.template step<Clean>(
+                row.v[c] * prior, { one.v[c], if_zero.v[c], if_one.v[c] }, 0, k);
         }
-        for (int o = -ahead; o < M - N; o += C) {
-            const auto codes = codes_from(o + N);
-            Row v[C];
+        // From here on step o + N puts out o, and those from number `summed` on wait.
+        int o = 0, summed = 0;
+        for (; o + C <= M - N; o += C) {
+            read_steps(o + N);
+            Row bare[C];
 #pragma unroll
             for (int c = 0; c < C; ++c) {
-                v[c] = lattice.template step<Up, Clean>(row(o + N + c),
-                                                        item<Clean>(code(codes, c) & 3u));
+                bare[c] = lattice.template step<Clean>(
+                    row.v[c] * prior, { one.v[c], if_zero.v[c], if_one.v[c] });
+                sums.put(o - summed + c, lattice.x[N]);
             }
-            sink(o, v, C);
-        }
+            if (alpha) {
+                const auto a = read_four(alpha + o);
 #pragma unroll
-        for (int first = 0; first < N; first += C) {
-            const auto codes = codes_from(M + first);
-            Row v[C];
-#pragma unroll
-            for (int c = 0; c < C; ++c) {
-                v[c] = first + c < N
-                           ? lattice.template step<Up, Clean>(
-                                 0, item<Clean>(code(codes, c) & 3u), first + c, N)
-                           : Row(0);
-            }
-            sink(M - N + first, v, N - first < C ? N - first : C);
-        }
-    }
-
-    template <bool Clean>
-    __device__ void
-    sweep_up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
-    {
-        auto lattice = lattice_of(i, j);
-        sweep<true, Clean>(
-            lattice,
-            g.n * i,
-            [&](int k) { return from[k]; },
-            [&](int o, auto& v, int count) { add_sums<true>(to, o, v, count, first); });
-    }
-
-    template <bool Clean>
-    __device__ Metric sweep_down(unsigned i,
-                                 unsigned j,
-                                 const Row* from,
-                                 Row* to,
-                                 const Metric* alpha,
-                                 bool first) const
-    {
-        auto lattice = lattice_of(i, j);
-        const int top = int(g.window) - 1;
-        Metric L = 0;
-        sweep<false, Clean>(
-            lattice,
-            g.n * i + N + g.window,
-            [&](int k) { return from[top - k]; },
-            [&](int o, auto& v, int count) {
-#pragma unroll
-                for (int c = 0; c < int(sizeof(v) / sizeof(v[0])); ++c) {
-                    L += c < count ? alpha[top - o - c] * Metric(v[c]) : Metric(0);
+                for (int c = 0; c < C; ++c) {
+                    L += a.v[c] * Metric(bare[c]);
                 }
-                add_sums<false>(to + top, o, v, count, first);
-            });
+            }
+            if (o + C - summed == 32) {
+                sum_up(summed, 32);
+                summed += 32;
+            }
+        }
+        // A step by itself; rows below \p low are past the window.
+        const auto step = [&](int number, Row in, int low) {
+            const Row bare =
+                lattice.template step<Clean>(in * prior, item<Clean>(number + N), low, N);
+            L += alpha ? alpha[number] * Metric(bare) : Metric(0);
+            sums.put(number - summed, lattice.x[N]);
+        };
+        for (; o < M - N; ++o) {
+            step(o, s.current[o + N], 0);
+        }
+#pragma unroll
+        for (int gone = 0; gone < N; ++gone) {
+            step(o + gone, 0, gone + 1);
+        }
+        sum_up(summed, M - summed);
         return L;
     }
 
-    // Adds the sums over lanes of outputs o … to a row that goes up or down.
-    template <bool Up, int Count>
-    __device__ void add_sums(Row* to, int o, Row (&v)[Count], int count, bool first) const
+    __device__ Metric
+    run(unsigned j, Row last, const Metric* alpha, Row* to, bool first) const
     {
-        const unsigned lane = threadIdx.x % 32;
-        const Row sum = sum_chunk(v);
-        constexpr unsigned each = 32 / Count; // lanes
-        const int c = lane / each;
-        if (lane % each == 0 && c < count && o + c >= 0) {
-            add_part(to + (Up ? o + c : -(o + c)), sum, first);
-        }
-    }
-
-    __device__ void up(unsigned i, unsigned j, const Row* from, Row* to, bool first) const
-    {
-        clean(i) ? sweep_up<true>(i, j, from, to, first)
-                 : sweep_up<false>(i, j, from, to, first);
-    }
-
-    // Gives Σ_m α(m)·B_0(m) of the lane's word.
-    __device__ Metric down(unsigned i,
-                           unsigned j,
-                           const Row* from,
-                           Row* to,
-                           const Metric* alpha,
-                           bool first) const
-    {
-        return clean(i) ? sweep_down<true>(i, j, from, to, alpha, first)
-                        : sweep_down<false>(i, j, from, to, alpha, first);
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const auto place = index < g.frame_symbols ? index : index % g.frame_symbols;
+        std::uint32_t word = D < g.q ? memory.words[std::size_t(place) * g.q + D] : 0u;
+        word = reversed ? __brev(word) >> (32 - N) : word;
+        const Row prior = word_prior(g, in, index, j, prior_sums);
+        bit_lattice<N, Row> lattice(weights, word, last);
+        return clean ? sweep<true>(lattice, prior, alpha, to, first)
+                     : sweep<false>(lattice, prior, alpha, to, first);
     }
 };
-
-// Packs the received items of a frame into shared memory: number u, of −16 and more, is
-// the item at the window's first drift of boundary 0, plus u − 1.
-inline __device__ void
-pack_codes(const sync_geometry& g, const frame_input& in, std::uint32_t* codes)
-{
-    const unsigned words = (std::size_t(g.n) * g.symbols + g.window + g.n + 64) / 16 + 2;
-    const auto base = in.position(g, 0, -17);
-    for (unsigned w = threadIdx.x; w < words; w += blockDim.x) {
-        std::uint32_t packed = 0;
-        for (unsigned k = 0; k < 16; ++k) {
-            const auto at = base + 16 * std::int64_t(w) + k;
-            std::uint32_t code = 2;
-            if (at >= 0 && at < in.header.length) {
-                const unsigned y = std::uint8_t((in.data + g.items_at)[at]);
-                code = y < 2 ? y : 3;
-            }
-            packed |= code << 2 * k;
-        }
-        codes[w] = packed;
-    }
-    __syncthreads();
-}
 
 // Sums of the priors of each index, into device memory that the block owns.
 inline __device__ void
@@ -579,19 +557,23 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
             sums[i] = isinf(sum) ? 0 : sum;
         }
     }
-    __syncthreads();
+    block_sync();
 }
 
-template <int N, class Row, class Metric>
-__global__ void linear_bits(const sync_geometry g,
-                            const linear_memory memory,
-                            double* prior_sums,
-                            const std::byte* input,
-                            std::byte* output,
-                            sync_status* status)
+// Decodes the frames of a batch, a block one after the other, with the sweep made for
+// each.
+template <class Row, class Metric, class MakeSweep>
+__device__ void decode_batch(const sync_geometry& g,
+                             const linear_memory& memory,
+                             double* prior_sums,
+                             const std::byte* input,
+                             std::byte* output,
+                             sync_status* status,
+                             MakeSweep&& make_sweep)
 {
     extern __shared__ double shared[];
-    linear_shared<Row, Metric> s(g, reinterpret_cast<std::byte*>(shared));
+    linear_shared<Row, Metric> s;
+    s.place(g, blockDim.x / 32, reinterpret_cast<std::byte*>(shared));
     Metric* const alpha = static_cast<Metric*>(memory.alpha) +
                           std::size_t(blockIdx.x) * (g.symbols + 1) * g.window;
     double* const sums = prior_sums + std::size_t(blockIdx.x) * g.outputs;
@@ -602,13 +584,36 @@ __global__ void linear_bits(const sync_geometry g,
             emit_unknown(g, out, status[frame]);
             continue;
         }
-        __syncthreads();
-        pack_codes(g, in, s.codes);
+        block_sync();
         sum_priors(g, in, sums);
-        bit_sweep<N, Row, Metric> sweep{ g,           in,   memory,
-                                         { s.codes }, sums, row_weights<Row>(g) };
+        auto sweep = make_sweep(in, s, sums);
         decode_linear(g, in, sweep, s, alpha, out, status[frame]);
     }
+}
+
+// One: a block is one warp.
+template <int N, bool One, class Row, class Metric>
+__global__ void __launch_bounds__(32 * most_warps, 2)
+    linear_bits(const sync_geometry g,
+                const linear_memory memory,
+                double* prior_sums,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status)
+{
+    __builtin_assume((blockDim.x == 32) == One);
+    decode_batch<Row, Metric>(
+        g,
+        memory,
+        prior_sums,
+        input,
+        output,
+        status,
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, double* sums) {
+            return bit_sweep<N, Row, Metric>{
+                g, in, memory, s, sums, row_weights<Row>(g)
+            };
+        });
 }
 
 } // namespace gpufec

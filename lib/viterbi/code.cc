@@ -103,7 +103,13 @@ conv_code::conv_code(int constraint_length,
         d_before = { 0, unsigned(R) };
         return;
     }
-    const auto rows = split_pattern(puncturing, R);
+    auto rows = split_pattern(puncturing, R);
+    if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
+        // A period of one stage says that nothing is punctured.
+        for (auto& row : rows) {
+            row += row;
+        }
+    }
     d_period = rows[0].size();
     d_before = { 0 };
     for (unsigned stage = 0; stage < d_period; ++stage) {

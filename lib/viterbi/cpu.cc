@@ -91,10 +91,12 @@ lane_trellis make_trellis(const conv_code& code)
 class value_reader
 {
 public:
+    //! \p sent holds the values of a window, before they are put in their places.
     value_reader(const viterbi_setup& setup,
                  const viterbi_job& job,
-                 const std::byte* input)
-        : d_setup(setup), d_job(job), d_input(input)
+                 const std::byte* input,
+                 std::int8_t* sent)
+        : d_setup(setup), d_job(job), d_input(input), d_sent(sent)
     {
     }
 
@@ -102,14 +104,13 @@ public:
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
-        const std::int64_t R = d_setup.map.outputs;
-        if (d_setup.packed4 || d_setup.map.period > 1 ||
-            plan.ends == termination::tailbiting) {
+        if (d_setup.packed4 || punctured() || plan.ends == termination::tailbiting) {
             return nullptr;
         }
-        const std::int64_t first = w.start * R - std::int64_t(d_first);
+        const std::int64_t R = d_setup.map.outputs;
+        const std::int64_t first = w.start * R - d_first;
         const std::int64_t end = first + std::int64_t(plan.window) * R;
-        return first >= 0 && end <= std::int64_t(d_count)
+        return first >= 0 && end <= d_count
                    ? reinterpret_cast<const std::int8_t*>(d_base) + first
                    : nullptr;
     }
@@ -142,68 +143,57 @@ public:
     }
 
 private:
+    bool punctured() const { return d_setup.map.period > 1; }
+
     void copy(std::int64_t stage, std::int64_t stages, std::int8_t* row) const
     {
         const auto& map = d_setup.map;
-        const auto end = stage + stages;
-        while (stage < end) {
-            if (end - stage >= map.period && whole_period_at(stage)) {
-                row = copy_period(stage, row);
-                stage += map.period;
-                continue;
+        const auto before = std::clamp<std::int64_t>(-stage, 0, stages);
+        row = std::fill_n(row, before * map.outputs, std::int8_t(0));
+        stage += before;
+        const auto end = stage - before + stages;
+        const std::int64_t first = d_setup.code.values(stage);
+        const std::int64_t n = d_setup.code.values(end) - first;
+        if (!punctured()) {
+            fetch(first, n, row);
+            return;
+        }
+        fetch(first, n, d_sent);
+        const unsigned values = map.period * map.outputs;
+        auto in_period = unsigned(stage % map.period) * map.outputs;
+        const auto* period = d_sent - d_setup.code.values(stage % map.period);
+        for (auto left = (end - stage) * map.outputs; left > 0;) {
+            const auto last = unsigned(std::min<std::int64_t>(values, in_period + left));
+            left -= last - in_period;
+            for (; in_period < last; ++in_period) {
+                const int position = map.position[in_period];
+                *row++ = position < 0 ? std::int8_t(0) : period[position];
             }
-            for (unsigned r = 0; r < map.outputs; ++r) {
-                *row++ = stage < 0 ? std::int8_t(0) : value(map(stage, r));
-            }
-            ++stage;
+            in_period = 0;
+            period += map.values_per_period;
         }
     }
 
-    // Whether a period begins at a stage, and all its values are there as int8.
-    bool whole_period_at(std::int64_t stage) const
+    // Soft values from number `first` on, erased where there are none.
+    void fetch(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
-        const auto& map = d_setup.map;
-        if (d_setup.packed4 || stage < 0 || stage % map.period != 0) {
-            return false;
+        const auto begin = std::clamp(d_first, first, first + n);
+        const auto end = std::clamp(d_first + d_count, begin, first + n);
+        to = std::fill_n(to, begin - first, std::int8_t(0));
+        if (d_setup.packed4) {
+            unpack4(d_base, begin - d_first, end - begin, to);
+        } else {
+            std::memcpy(to, d_base + (begin - d_first), end - begin);
         }
-        const auto first = value_at(stage);
-        return first >= 0 && std::uint64_t(first) + map.values_per_period <= d_count;
-    }
-
-    std::int8_t* copy_period(std::int64_t stage, std::int8_t* row) const
-    {
-        const auto& map = d_setup.map;
-        const auto* const from =
-            reinterpret_cast<const std::int8_t*>(d_base) + value_at(stage);
-        const unsigned n = map.period * map.outputs;
-        for (unsigned i = 0; i < n; ++i) {
-            const int position = map.position[i];
-            *row++ = position < 0 ? std::int8_t(0) : from[position];
-        }
-        return row;
-    }
-
-    // Where in the input the values of the period that begins at a stage lie.
-    std::int64_t value_at(std::int64_t stage) const
-    {
-        const auto& map = d_setup.map;
-        return stage / map.period * map.values_per_period - std::int64_t(d_first);
-    }
-
-    std::int8_t value(std::int64_t index) const
-    {
-        index -= std::int64_t(d_first);
-        if (index < 0 || std::uint64_t(index) >= d_count) {
-            return 0; // not sent, or not there
-        }
-        return soft_value(d_base, index, d_setup.packed4);
+        std::fill_n(to + (end - begin), first + n - end, std::int8_t(0));
     }
 
     const viterbi_setup& d_setup;
     const viterbi_job& d_job;
     const std::byte* d_input;
+    std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
-    std::uint64_t d_first = 0, d_count = 0;
+    std::int64_t d_first = 0, d_count = 0;
 };
 
 class cpu_viterbi : public viterbi_batch_decoder
@@ -223,7 +213,7 @@ public:
           d_pool(threads)
     {
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
-            d_scratch.emplace_back(d_kernel_bytes + d_lanes.lanes * d_row_bytes);
+            d_scratch.emplace_back(d_kernel_bytes + (d_lanes.lanes + 1) * d_row_bytes);
         }
     }
 
@@ -257,7 +247,8 @@ private:
         const auto& plan = d_setup.plan;
         auto* const scratch = d_scratch[worker].data();
         auto* const rows = reinterpret_cast<std::int8_t*>(scratch + d_kernel_bytes);
-        value_reader reader(d_setup, job, memory.input);
+        value_reader reader(
+            d_setup, job, memory.input, rows + d_lanes.lanes * d_row_bytes);
         lane_blocks lanes{};
         lanes.window = plan.window;
         const auto busy = std::min<std::size_t>(d_lanes.lanes, job.blocks - first);

@@ -424,10 +424,10 @@ public:
     batch_limits limits() const override { return d_limits; }
     std::string backend() const override { return "cuda"; }
     std::string device() const override { return d_name; }
-    void page_lock(void* memory, std::size_t bytes) override
+    bool page_lock(void* memory, std::size_t bytes) override
     {
         use(d_device);
-        cuda::page_lock(memory, bytes);
+        return cuda::page_lock(memory, bytes);
     }
     void page_unlock(void* memory) noexcept override { cuda::page_unlock(memory); }
     void on_completion(std::function<void()> notify) override
@@ -461,19 +461,25 @@ public:
         return true;
     }
 
-    cuda_viterbi_times measure(const viterbi_job& job, const buffers& memory)
+    //! Begins to decode a batch, whose times() follow.
+    void measure(const viterbi_job& job, const buffers& memory)
     {
         use(d_device);
         auto& s = d_slots[0];
-        std::vector<event> marks;
+        d_marks.clear();
         enqueue(s, job, memory, [&] {
-            marks.emplace_back(cudaEventDefault);
-            check(cudaEventRecord(marks.back().get(), s.queue.get()), "event");
+            d_marks.emplace_back(cudaEventDefault);
+            check(cudaEventRecord(d_marks.back().get(), s.queue.get()), "event");
         });
-        check(cudaStreamSynchronize(s.queue.get()), "decoding");
+    }
+
+    cuda_viterbi_times times()
+    {
+        use(d_device);
+        check(cudaStreamSynchronize(d_slots[0].queue.get()), "decoding");
         float ms[5];
         for (unsigned i = 0; i < 5; ++i) {
-            check(cudaEventElapsedTime(&ms[i], marks[i].get(), marks[i + 1].get()),
+            check(cudaEventElapsedTime(&ms[i], d_marks[i].get(), d_marks[i + 1].get()),
                   "event");
         }
         return { ms[0], ms[1], ms[2], ms[3], ms[4] };
@@ -579,6 +585,7 @@ private:
     const batch_limits d_limits;
     std::string d_name;
     std::vector<slot_memory> d_slots;
+    std::vector<event> d_marks; // of what is measured
     std::function<void()> d_notify = [] {};
 };
 
@@ -637,32 +644,47 @@ std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& se
 }
 
 
-cuda_viterbi_times measure_cuda_viterbi(const viterbi_setup& setup,
-                                        const viterbi_job& job,
-                                        const viterbi_batch_decoder::buffers& memory,
-                                        int device,
-                                        const std::string& kernel,
-                                        unsigned rounds)
+std::vector<cuda_viterbi_times>
+measure_cuda_viterbi(const viterbi_setup& setup,
+                     const viterbi_job& job,
+                     const viterbi_batch_decoder::buffers& memory,
+                     const std::vector<int>& devices,
+                     const std::string& kernel,
+                     unsigned rounds)
 {
-    cuda_viterbi decoder(setup, job.blocks, 1, device, kernel);
-    std::vector<cuda_viterbi_times> times;
-    for (unsigned i = 0; i < rounds; ++i) {
-        times.push_back(decoder.measure(job, memory));
+    std::vector<std::unique_ptr<cuda_viterbi>> decoders;
+    for (const int device : devices) {
+        select(device);
+        decoders.push_back(
+            std::make_unique<cuda_viterbi>(setup, job.blocks, 1, device, kernel));
     }
-    const auto median = [&](double cuda_viterbi_times::*part) {
-        std::vector<double> v;
-        for (const auto& t : times) {
-            v.push_back(t.*part);
+    std::vector<std::vector<cuda_viterbi_times>> times(devices.size());
+    for (unsigned i = 0; i < rounds; ++i) {
+        for (auto& d : decoders) {
+            d->measure(job, memory);
         }
-        std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-        return v[v.size() / 2];
-    };
-    using t = cuda_viterbi_times;
-    return { median(&t::copy_in_ms),
-             median(&t::prepare_ms),
-             median(&t::forward_ms),
-             median(&t::traceback_ms),
-             median(&t::copy_out_ms) };
+        for (std::size_t d = 0; d < decoders.size(); ++d) {
+            times[d].push_back(decoders[d]->times());
+        }
+    }
+    std::vector<cuda_viterbi_times> medians;
+    for (const auto& of_device : times) {
+        const auto median = [&](double cuda_viterbi_times::*part) {
+            std::vector<double> v;
+            for (const auto& t : of_device) {
+                v.push_back(t.*part);
+            }
+            std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+            return v[v.size() / 2];
+        };
+        using t = cuda_viterbi_times;
+        medians.push_back({ median(&t::copy_in_ms),
+                            median(&t::prepare_ms),
+                            median(&t::forward_ms),
+                            median(&t::traceback_ms),
+                            median(&t::copy_out_ms) });
+    }
+    return medians;
 }
 
 } // namespace gpufec

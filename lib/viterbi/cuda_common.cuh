@@ -50,7 +50,12 @@ struct batch_geometry {
     }
 };
 
-/* Two path metrics of 16 bits in a word: one of each parallel block of a pair. */
+/* Two path metrics of 16 bits in a word: one of each parallel block of a pair. Before
+ * Hopper there are no instructions for these. */
+
+#if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900 && !defined(GPUFEC_WITHOUT_DPX)
+#define GPUFEC_PAIRS_ARE_NATIVE
+#endif
 
 __device__ inline std::uint32_t both(std::uint32_t x) { return x << 16 | x; }
 
@@ -61,7 +66,13 @@ __device__ inline std::uint32_t add2(std::uint32_t a, std::uint32_t b)
 
 __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
 {
+#ifdef GPUFEC_PAIRS_ARE_NATIVE
     return __vminu2(a, b);
+#else
+    // The upper halves decide between the whole words; the lower ones are moved up by
+    // multiplications, which leave the pipe of minima alone.
+    return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
+#endif
 }
 
 __device__ inline std::uint32_t max2(std::uint32_t a, std::uint32_t b)
@@ -73,10 +84,21 @@ __device__ inline std::uint32_t max2(std::uint32_t a, std::uint32_t b)
 __device__ inline std::uint32_t
 add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
-#if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900
-    return __viaddmin_u16x2(a, b, c); // one instruction there (DPX)
+#ifdef GPUFEC_PAIRS_ARE_NATIVE
+    return __viaddmin_u16x2(a, b, c); // one instruction or two (DPX)
 #else
-    return __vminu2(__vadd2(a, b), c);
+    return min2(add2(a, b), c);
+#endif
+}
+
+//! min(a + b, c) where no sum leaves its 16 bits.
+__device__ inline std::uint32_t
+add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
+{
+#ifdef GPUFEC_PAIRS_ARE_NATIVE
+    return add_min2(a, b, c);
+#else
+    return min2(a + b, c);
 #endif
 }
 

@@ -163,8 +163,8 @@ public:
                                    odd1 = Code::word(state | 1, 1);
                 auto& even = d_metric[r];
                 auto& odd = d_metric[r | 1u << bit];
-                const auto low = add_min2(even, first[even0], odd + second[odd0]);
-                const auto high = add_min2(even, first[even1], odd + second[odd1]);
+                const auto low = add_min2_within(even, first[even0], odd + second[odd0]);
+                const auto high = add_min2_within(even, first[even1], odd + second[odd1]);
                 even = low;
                 odd = high;
             });
@@ -185,7 +185,8 @@ public:
                 constexpr unsigned own = Code::word(state, 0),
                                    others = Code::word(state ^ 1, 0);
                 const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
-                d_metric[r] = add_min2(d_metric[r], first[own], other + second[others]);
+                d_metric[r] =
+                    add_min2_within(d_metric[r], first[own], other + second[others]);
             });
         }
     }

@@ -114,19 +114,63 @@ public:
 
     std::size_t push(const void* items, std::size_t count)
     {
-        std::size_t taken = 0;
-        advance();
-        while (taken < count && open_slot()) {
-            const auto n = std::min<std::size_t>(count - taken, items_wanted());
-            if (n > 0) {
-                store(items, taken, n);
-                taken += n;
-                start_clock();
-            }
-            advance();
-        }
-        return taken;
+        return take(count,
+                    [&](std::size_t first, std::size_t n) { store(items, first, n); });
     }
+
+    bool can_lend() const
+    {
+        return d_options.format != soft_format::float32 && have() == 0;
+    }
+
+    std::size_t lend(const void* items, std::size_t count)
+    {
+        d_lending = true;
+        d_lent = static_cast<const std::byte*>(items);
+        return take(count - lent(), [](std::size_t, std::size_t) {});
+    }
+
+    std::size_t lent() const
+    {
+        return d_lending ? (have() - d_lent_from) / values_per_item() : 0;
+    }
+
+    std::size_t take_back()
+    {
+        if (!d_lending) {
+            return 0;
+        }
+        const auto needed = done()              ? have()
+                            : d_batches.empty() ? d_first_value
+                                                : d_batches.front().first_value;
+        const auto items = (needed - d_lent_from) / values_per_item();
+        d_lent += items;
+        d_lent_from += items * values_per_item();
+        return items;
+    }
+
+    void end_lending()
+    {
+        if (!d_lending) {
+            return;
+        }
+        auto batch = d_batches.begin();
+        d_pipeline->settle([&](const auto& slot) {
+            batch->statistics = estimate(slot, *batch);
+            ++batch;
+        });
+        const auto* const rest = open_input();
+        d_kept.assign(rest, rest + d_setup.input_bytes(d_values));
+        d_carry = { d_kept.data(), d_kept.size() };
+        d_open = false;
+        d_lending = false;
+    }
+
+    bool lock_lent(void* memory, std::size_t bytes)
+    {
+        return d_pipeline->lock_lent(memory, bytes);
+    }
+    void unlock_lent(void* memory) { d_pipeline->unlock_lent(memory); }
 
     void finish()
     {
@@ -145,8 +189,7 @@ public:
         }
         const auto& batch = d_batches.front();
         if (d_given == 0) {
-            d_statistics = d_estimate(slot->job, slot->input, slot->output, batch.bits);
-            d_statistics->first_bit = batch.first_bit;
+            d_statistics = batch.statistics ? batch.statistics : estimate(*slot, batch);
         }
         const auto size = batch_size(batch, packed);
         const auto n = std::min(room, size - d_given);
@@ -212,6 +255,8 @@ public:
         d_values = 0;
         d_carry = {};
         d_open = true;
+        d_lending = false;
+        d_lent_from = 0;
         d_finishing = false;
         d_statistics.reset();
         stop_clock();
@@ -220,14 +265,13 @@ public:
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const
     {
         const auto& plan = d_setup.plan;
-        const unsigned values_per_item = d_setup.packed4 ? 2 : 1;
         if (plan.streaming()) {
-            const auto bit = d_options.code.stage_of(item * values_per_item);
+            const auto bit = d_options.code.stage_of(item * values_per_item());
             return packed ? bit / 8 : bit;
         }
         const auto frame = item / items_per_frame();
         const auto stage =
-            d_options.code.stage_of(item % items_per_frame() * values_per_item);
+            d_options.code.stage_of(item % items_per_frame() * values_per_item());
         const auto bit = std::min<std::uint64_t>(stage, plan.frame_bits - 1);
         return packed ? frame * output_bytes_per_frame() + bit / 8
                       : frame * plan.frame_bits + bit;
@@ -236,6 +280,20 @@ public:
     std::size_t items_per_frame() const
     {
         return d_setup.plan.streaming() ? 1 : d_setup.frame_input_bytes();
+    }
+
+    void set_max_latency_ms(double milliseconds)
+    {
+        d_options.max_latency_ms = milliseconds;
+        if (d_waiting) {
+            set_deadline();
+        }
+    }
+
+    //! Bytes of the input of all slots.
+    std::size_t input_bytes() const
+    {
+        return d_pipeline->slots() * d_pipeline->active().limits().input_bytes;
     }
 
     const viterbi_batch_decoder& active() const { return d_pipeline->active(); }
@@ -252,6 +310,8 @@ private:
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
+        std::uint64_t first_value;
+        std::optional<batch_statistics> statistics; // if its input is gone
     };
     // Input of the slot before that the next slot begins with.
     struct carried {
@@ -299,7 +359,11 @@ private:
         }
         h.failed_over = [this](const std::string& what) {
             d_hooks.log(level::error,
-                        what + "; decoding goes on with the CPU, nothing is lost");
+                        what +
+                            (d_pipeline->devices() > 0
+                                 ? "; decoding goes on with the other devices"
+                                 : "; decoding goes on with the CPU") +
+                            ", nothing is lost");
         };
         d_pipeline.emplace(std::move(decoders), d_options.slots, std::move(h));
     }
@@ -415,15 +479,54 @@ private:
         return blocks - std::min<std::uint64_t>(blocks, d_next_piece);
     }
 
+    std::uint64_t values_per_item() const { return d_setup.packed4 ? 2 : 1; }
+
+    batch_statistics estimate(const pipeline<viterbi_job>::slot& slot,
+                              const submitted& batch) const
+    {
+        auto statistics = d_estimate(slot.job, slot.from, slot.output, batch.bits);
+        statistics.first_bit = batch.first_bit;
+        return statistics;
+    }
+
+    // Takes what fits of `count` items: store(first, n) puts n of them into the open
+    // slot.
+    template <class Store>
+    std::size_t take(std::size_t count, Store&& store)
+    {
+        std::size_t taken = 0;
+        advance();
+        while (taken < count && open_slot()) {
+            const auto n = std::min<std::size_t>(count - taken, items_wanted());
+            if (n > 0) {
+                store(taken, n);
+                d_values += n * values_per_item();
+                taken += n;
+                start_clock();
+            }
+            advance();
+        }
+        return taken;
+    }
+
     // Makes sure the slot to fill begins with what the last one left over.
     bool open_slot()
     {
         auto* const slot = d_pipeline->filling();
         if (slot && !d_open) {
-            std::memmove(slot->input, d_carry.from, d_carry.bytes);
+            if (!d_lending) {
+                std::memmove(slot->input, d_carry.from, d_carry.bytes);
+            }
             d_open = true;
         }
         return slot != nullptr;
+    }
+
+    // Where the open slot's input begins.
+    const std::byte* open_input()
+    {
+        return d_lending ? d_lent + d_setup.input_bytes(d_first_value - d_lent_from)
+                         : d_pipeline->filling()->input;
     }
 
     std::size_t items_wanted() const
@@ -441,7 +544,6 @@ private:
         } else {
             std::memcpy(to, static_cast<const std::byte*>(items) + first, n);
         }
-        d_values += d_setup.packed4 ? 2 * n : n;
     }
 
     void convert(const float* from, std::byte* to, std::size_t n) const
@@ -480,7 +582,7 @@ private:
     {
         const auto& plan = d_setup.plan;
         viterbi_job job;
-        submitted batch;
+        submitted batch{};
         job.blocks = pieces * plan.blocks_per_frame;
         if (plan.streaming()) {
             job.first_block = d_next_piece;
@@ -489,18 +591,20 @@ private:
             const auto end =
                 std::min<std::uint64_t>((d_next_piece + pieces) * plan.decode_length,
                                         d_options.code.stages(have()));
-            batch = { d_next_piece * plan.decode_length,
-                      std::size_t(end - d_next_piece * plan.decode_length),
-                      0 };
+            batch.first_bit = d_next_piece * plan.decode_length;
+            batch.bits = end - batch.first_bit;
         } else {
-            batch = { d_next_piece * plan.frame_bits, pieces * plan.frame_bits, pieces };
+            batch.first_bit = d_next_piece * plan.frame_bits;
+            batch.bits = pieces * plan.frame_bits;
+            batch.frames = pieces;
         }
-        const auto* const input = d_pipeline->filling()->input;
+        batch.first_value = d_first_value;
+        const auto* const input = open_input();
         const auto next = std::min(begin_value(d_next_piece + pieces), have());
         const auto skipped = next - d_first_value;
         const auto used = d_setup.packed4 ? skipped / 2 : skipped;
 
-        d_pipeline->submit(job);
+        d_pipeline->submit(job, input);
         d_batches.push_back(batch);
         d_next_piece += pieces;
         d_first_value = next;
@@ -524,17 +628,22 @@ private:
 
     void start_clock()
     {
-        if (d_deadline == clock::time_point::max()) {
-            const std::chrono::duration<double, std::milli> latency(
-                d_options.max_latency_ms);
-            d_deadline =
-                clock::now() + std::chrono::duration_cast<clock::duration>(latency);
-            d_timer.set(d_deadline);
+        if (!d_waiting) {
+            d_waiting = clock::now();
+            set_deadline();
         }
+    }
+
+    void set_deadline()
+    {
+        const std::chrono::duration<double, std::milli> latency(d_options.max_latency_ms);
+        d_deadline = *d_waiting + std::chrono::duration_cast<clock::duration>(latency);
+        d_timer.set(d_deadline);
     }
 
     void stop_clock()
     {
+        d_waiting.reset();
         d_deadline = clock::time_point::max();
         d_timer.clear();
     }
@@ -549,7 +658,14 @@ private:
     carried d_carry;
     bool d_open = true; // whether the carried input is in its slot
     bool d_finishing = false;
+    std::optional<clock::time_point> d_waiting; // since when: the first item for a batch
     clock::time_point d_deadline = clock::time_point::max();
+
+    // While the caller lends its input:
+    bool d_lending = false;
+    const std::byte* d_lent = nullptr; // the oldest item that was not taken back
+    std::uint64_t d_lent_from = 0;     // and the number of its first value
+    std::vector<std::byte> d_kept;     // what was carried over when lending ended
 
     deadline_timer d_timer;
     std::optional<pipeline<viterbi_job>> d_pipeline; // last: its decoders call the hooks
@@ -571,6 +687,24 @@ std::size_t viterbi_decoder::push(const void* items, std::size_t count)
 {
     return d_impl->push(items, count);
 }
+
+bool viterbi_decoder::can_lend() const { return d_impl->can_lend(); }
+
+std::size_t viterbi_decoder::lend(const void* items, std::size_t count)
+{
+    return d_impl->lend(items, count);
+}
+
+std::size_t viterbi_decoder::lent() const { return d_impl->lent(); }
+std::size_t viterbi_decoder::take_back() { return d_impl->take_back(); }
+void viterbi_decoder::end_lending() { d_impl->end_lending(); }
+
+bool viterbi_decoder::lock_lent(void* memory, std::size_t bytes)
+{
+    return d_impl->lock_lent(memory, bytes);
+}
+
+void viterbi_decoder::unlock_lent(void* memory) { d_impl->unlock_lent(memory); }
 
 void viterbi_decoder::finish() { d_impl->finish(); }
 
@@ -615,7 +749,7 @@ void viterbi_decoder::set_soft_scale(float scale)
 void viterbi_decoder::set_max_latency_ms(double milliseconds)
 {
     check_latency(milliseconds);
-    d_impl->d_options.max_latency_ms = milliseconds;
+    d_impl->set_max_latency_ms(milliseconds);
 }
 
 const conv_code& viterbi_decoder::code() const { return d_impl->d_options.code; }
@@ -627,6 +761,8 @@ unsigned viterbi_decoder::decode_length() const
 
 unsigned viterbi_decoder::overlap() const { return d_impl->d_setup.plan.overlap; }
 std::size_t viterbi_decoder::batch() const { return d_impl->d_batch; }
+
+std::size_t viterbi_decoder::input_bytes() const { return d_impl->input_bytes(); }
 
 std::size_t viterbi_decoder::items_per_frame() const { return d_impl->items_per_frame(); }
 

@@ -89,15 +89,24 @@ std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& se
 //! Where the time of a batch goes on the device; medians, in ms.
 struct cuda_viterbi_times {
     double copy_in_ms, prepare_ms, forward_ms, traceback_ms, copy_out_ms;
+
+    double kernels_ms() const { return prepare_ms + forward_ms + traceback_ms; }
 };
 
-//! Decodes one batch \p rounds times, alone on the device, for benchmarks.
-cuda_viterbi_times measure_cuda_viterbi(const viterbi_setup& setup,
-                                        const viterbi_job& job,
-                                        const viterbi_batch_decoder::buffers& memory,
-                                        int device,
-                                        const std::string& kernel,
-                                        unsigned rounds);
+/*!
+ * \brief Decodes one batch \p rounds times on each of the devices, all at the same time
+ * and nothing else, for benchmarks.
+ *
+ * All write the same output to the same memory.
+ * \return medians, for each device
+ */
+std::vector<cuda_viterbi_times>
+measure_cuda_viterbi(const viterbi_setup& setup,
+                     const viterbi_job& job,
+                     const viterbi_batch_decoder::buffers& memory,
+                     const std::vector<int>& devices,
+                     const std::string& kernel,
+                     unsigned rounds);
 
 } // namespace gpufec
 } // namespace gr

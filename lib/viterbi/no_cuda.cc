@@ -19,12 +19,13 @@ make_cuda_viterbi(const viterbi_setup&, std::size_t, unsigned, int, const std::s
     throw std::runtime_error("this build of gr-gpufec has no CUDA");
 }
 
-cuda_viterbi_times measure_cuda_viterbi(const viterbi_setup&,
-                                        const viterbi_job&,
-                                        const viterbi_batch_decoder::buffers&,
-                                        int,
-                                        const std::string&,
-                                        unsigned)
+std::vector<cuda_viterbi_times>
+measure_cuda_viterbi(const viterbi_setup&,
+                     const viterbi_job&,
+                     const viterbi_batch_decoder::buffers&,
+                     const std::vector<int>&,
+                     const std::string&,
+                     unsigned)
 {
     throw std::runtime_error("this build of gr-gpufec has no CUDA");
 }

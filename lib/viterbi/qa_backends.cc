@@ -54,6 +54,32 @@ std::vector<test_case> cases()
     all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
     all.push_back(
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
+    // An output that is never sent.
+    all.push_back({ "stream_unsent_output",
+                    conv_code(7, { 0171, 0133, 0165 }, "1,0,1"),
+                    t::streaming,
+                    0,
+                    0,
+                    0,
+                    4000 });
+    all.push_back({ "terminated_unsent_output",
+                    conv_code(7, { 0171, 0133 }, "0,1"),
+                    t::terminated,
+                    700,
+                    0,
+                    0,
+                    0,
+                    false,
+                    false });
+    all.push_back({ "stream_rate_1",
+                    conv_code(7, { 0171, 0133 }, "0,1"),
+                    t::streaming,
+                    0,
+                    64,
+                    64,
+                    4000,
+                    false,
+                    false });
     all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
     all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
     // Inverted outputs and another order, through every way into the kernels.

@@ -65,6 +65,117 @@ std::vector<std::uint8_t> run(viterbi_decoder& decoder,
     return out;
 }
 
+// The same with input that is lent, and overwritten once it is taken back; with
+// `lend_until`, so many items are lent and the others pushed.
+template <class Item>
+std::vector<std::uint8_t> run_lending(viterbi_decoder& decoder,
+                                      const std::vector<Item>& items,
+                                      std::size_t most,
+                                      unsigned seed,
+                                      std::size_t lend_until = ~std::size_t(0))
+{
+    std::mt19937 random(seed);
+    std::vector<std::uint8_t> out, part(most);
+    auto ring = items;
+    lend_until = std::min(lend_until, items.size());
+    std::size_t there = 0, kept = 0, pushed = 0;
+    bool finished = false;
+    EXPECT_TRUE(decoder.can_lend());
+    const auto take_back = [&] {
+        const auto n = decoder.take_back();
+        std::fill_n(ring.begin() + kept, n, Item(0x5a));
+        kept += n;
+    };
+    while (!decoder.done()) {
+        if (pushed < lend_until) {
+            there = std::min(there + 1 + random() % most, lend_until);
+            pushed += decoder.lend(ring.data() + kept, there - kept);
+            EXPECT_EQ(decoder.lent(), pushed - kept);
+            take_back();
+            if (pushed == lend_until && pushed < items.size()) {
+                decoder.end_lending();
+                EXPECT_EQ(decoder.lent(), 0u);
+                std::fill_n(ring.begin(), pushed, Item(0x5a));
+            }
+        } else if (pushed < items.size()) {
+            const auto n = std::min(items.size() - pushed, 1 + random() % most);
+            pushed += decoder.push(ring.data() + pushed, n);
+        } else if (!finished) {
+            decoder.finish();
+            finished = true;
+        }
+        const auto n = decoder.pull_packed(part.data(), 1 + random() % most);
+        out.insert(out.end(), part.begin(), part.begin() + n);
+        if (lend_until == items.size()) {
+            take_back();
+        }
+        if (n == 0 && (finished || decoder.full())) {
+            decoder.wait(1000ms);
+        }
+    }
+    if (lend_until == items.size()) {
+        EXPECT_EQ(kept, items.size());
+    }
+    return out;
+}
+
+TEST(viterbi_decoder, lent_input_is_decoded_where_it_lies)
+{
+    struct setting {
+        conv_code code;
+        termination ends;
+        unsigned frame;
+        soft_format format;
+    };
+    const conv_code half(7, { 0171, 0133 }), punctured(7, { 0171, 0133 }, "101,110");
+    const setting settings[] = {
+        { half, termination::streaming, 0, soft_format::int8 },
+        { punctured, termination::streaming, 0, soft_format::int8 },
+        { punctured, termination::streaming, 0, soft_format::packed4 },
+        { half, termination::terminated, 75, soft_format::int8 },
+        { punctured, termination::tailbiting, 75, soft_format::packed4 },
+    };
+    for (const auto& s : settings) {
+        auto o = options(s.code, s.ends, s.frame);
+        o.format = s.format;
+        o.decode_length = 64;
+        o.overlap = 40;
+        const auto sent = qa::transmit(s.code, s.ends, s.frame, 9000, 24, 10);
+        const auto items =
+            s.format == soft_format::packed4
+                ? qa::pack4(sent.values, s.frame ? s.code.values(s.frame) : 0)
+                : sent.values;
+        for (const unsigned batch : { 1u, 5u }) {
+            for (const unsigned slots : { 1u, 3u }) {
+                for (const double latency : { 0.0, 10000.0 }) {
+                    o.batch = batch;
+                    o.slots = slots;
+                    o.max_latency_ms = latency;
+                    viterbi_decoder decoder(o);
+                    const auto expected = run(decoder, items, true, 700);
+                    for (const std::size_t most : { 50u, 5000u }) {
+                        decoder.reset();
+                        ASSERT_EQ(run_lending(decoder, items, most, batch), expected);
+                        for (const std::size_t until : { 1u, 1000u, 4321u }) {
+                            decoder.reset();
+                            ASSERT_EQ(run_lending(decoder, items, most, slots, until),
+                                      expected)
+                                << s.code.to_string() << " " << batch << " " << slots
+                                << " " << latency << " " << most << " " << until;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    auto o = options(half);
+    o.format = soft_format::float32;
+    EXPECT_FALSE(viterbi_decoder(o).can_lend());
+    viterbi_decoder begun(options(half));
+    begun.push(settings, 1);
+    EXPECT_FALSE(begun.can_lend());
+}
+
 TEST(viterbi_decoder, exact_counts_for_every_length_of_stream)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
@@ -218,6 +329,22 @@ TEST(viterbi_decoder, slow_stream_is_not_starved)
     ASSERT_EQ(decoder.pull_bits(bits.data(), bits.size()), 512u); // one whole block
     bits.resize(512);
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), sent.bits.begin()));
+}
+
+TEST(viterbi_decoder, a_new_latency_holds_for_what_waits)
+{
+    const conv_code code(7, { 0171, 0133 });
+    auto o = options(code);
+    o.max_latency_ms = 1e6;
+    o.decode_length = 512;
+    viterbi_decoder decoder(o);
+    const auto sent = qa::transmit(code, o.ends, 0, 600, 0, 7);
+    decoder.push(sent.values.data(), sent.values.size());
+    EXPECT_FALSE(decoder.due());
+    decoder.set_max_latency_ms(0);
+    EXPECT_TRUE(decoder.due());
+    decoder.set_max_latency_ms(1e6);
+    EXPECT_FALSE(decoder.due());
 }
 
 TEST(viterbi_decoder, where_information_bits_go)

@@ -122,14 +122,14 @@ double slot_benchmark::latency()
     return end - begin;
 }
 
-cuda_viterbi_times slot_benchmark::device_times(unsigned rounds)
+std::vector<cuda_viterbi_times> slot_benchmark::device_times(unsigned rounds)
 {
     // A slot of the pipeline: its memory is page-locked.
     const auto* const slot = d_pipeline.filling();
     return measure_cuda_viterbi(d_setup,
                                 d_job,
                                 { slot->input, slot->output, slot->status },
-                                d_options.devices.front(),
+                                d_options.devices,
                                 d_options.cuda_kernel,
                                 rounds);
 }

@@ -31,8 +31,9 @@ public:
     //! Seconds from the submission of one batch to its completion, alone on the device.
     double latency();
 
-    //! CUDA only: medians of \p rounds batches, alone on the device.
-    cuda_viterbi_times device_times(unsigned rounds);
+    //! CUDA only: medians of \p rounds batches, alone on each device; all devices at
+    //! once.
+    std::vector<cuda_viterbi_times> device_times(unsigned rounds);
 
     bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
     //! Decoded bits a batch.

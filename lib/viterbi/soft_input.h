@@ -29,6 +29,30 @@ inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool pa
     return std::max(nibble, -7);
 }
 
+//! Writes \p n values from number \p first on of packed bytes, as soft_value() reads
+//! them.
+inline void
+unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* to)
+{
+    const auto one = [](unsigned nibble) {
+        return std::max<std::int8_t>(std::int8_t(nibble ^ 8) - 8, -7);
+    };
+    std::size_t i = 0;
+    if (n > 0 && first % 2) {
+        to[i++] = soft_value(input, first, true);
+    }
+    const auto* const bytes = input + (first + i) / 2;
+    const auto pairs = (n - i) / 2;
+    for (std::size_t k = 0; k < pairs; ++k) {
+        const auto byte = std::uint8_t(bytes[k]);
+        to[i + 2 * k] = one(byte >> 4);
+        to[i + 2 * k + 1] = one(byte & 15);
+    }
+    if (i + 2 * pairs < n) {
+        to[n - 1] = soft_value(input, first + n - 1, true);
+    }
+}
+
 } // namespace gpufec
 } // namespace gr
 

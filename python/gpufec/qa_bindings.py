@@ -17,7 +17,8 @@ DECODER_DEFAULTS = dict(
     constraint_length=7, polynomials=[0o171, 0o133], puncturing="",
     termination="streaming", frame_bits=0, soft_input="int8", soft_scale=32.0,
     packed_output=True, decode_length=0, overlap=0, batch=0, slots=3, max_latency_ms=50,
-    backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len")
+    backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len",
+    devices=[])
 ENCODER_DEFAULTS = dict(
     constraint_length=7, polynomials=[0o171, 0o133], puncturing="",
     termination="streaming", frame_bits=0, packed_input=True)
@@ -54,6 +55,8 @@ WRONG_DECODERS = [
     (dict(overlap=5), "overlap is 5"),
     (dict(batch=-1), "batch is -1"),
     (dict(slots=0), "slots is 0"),
+    (dict(devices=[0, -1]), "devices is -1"),
+    (dict(devices=[0] * 17), "number of devices is 17"),
     (dict(slots=-1), "slots is -1"),
     (dict(slots=17), "slots is 17"),
     (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),

@@ -57,6 +57,7 @@ WRONG_DECODERS = [
     dict(decode_length="65568"), dict(overlap="5"), dict(overlap="4097"),
     dict(batch="-1"), dict(slots="0"), dict(slots="17"), dict(max_latency_ms="-1"),
     dict(max_latency_ms="float('nan')"), dict(device="-1"), dict(threads="0"),
+    dict(devices="[0, -1]"), dict(devices="[0] * 17"),
     dict(threads="257"), dict(slots="'three'"),
 ]
 RIGHT_CODES = [
@@ -70,6 +71,7 @@ RIGHT_DECODERS = [
     dict(soft_input="float", soft_scale="20"), dict(soft_input="packed4"),
     dict(decode_length="256", overlap="42"), dict(backend="cpu", threads="2"),
     dict(packed_output="False"), dict(length_tag_key=""), dict(max_latency_ms="0"),
+    dict(devices="[0, 0]"),
 ]
 
 

@@ -64,8 +64,9 @@ public:
     //! What decodes, for a log line: the device's name, or the instruction set.
     virtual std::string device() const = 0;
 
-    //! Prepares host memory for fast transfers; called once for each buffer of a slot.
-    virtual void page_lock(void* /*memory*/, std::size_t /*bytes*/) {}
+    //! Prepares host memory for fast transfers; called once for each buffer of a slot, and
+    //! for memory that input is lent from. Returns whether it could.
+    virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) { return false; }
     virtual void page_unlock(void* /*memory*/) noexcept {}
 
     //! \p notify is called, from any thread, each time a batch may have finished.

@@ -41,7 +41,8 @@ namespace gpufec {
  * frame's tail to the frame's last. A tag of key \p length_tag_key has its value, a
  * positive integer, changed from input to output items, both ends of the packet rounded
  * down; any other value is dropped with one warning. The block adds, on the first output
- * item of each batch, from re-encoding a sample of the decoded bits:
+ * item of each batch, from re-encoding its first 2048 decoded bits (in frames: those of
+ * its first frame), or as many as it has:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
  */
@@ -65,7 +66,7 @@ public:
      * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
      * \param batch parallel blocks decoded at once; 0: chosen from the device
-     * \param slots batches in flight, 1 to 16
+     * \param slots batches in flight on each device, 1 to 16
      * \param max_latency_ms a batch that does not fill within this time goes as it is
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
@@ -73,6 +74,8 @@ public:
      * \param cuda_kernel "auto"; "pbvd": the decoder of the paper; "registers" (many
      *        blocks at once) or "fused" (few) for the codes they are made for
      * \param length_tag_key tags of this key hold a length in input items; "": none do
+     * \param devices CUDA devices, up to 16, that take batches in turn, instead of
+     *        \p device; empty: that one alone
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -93,7 +96,8 @@ public:
                      int device = 0,
                      int threads = 1,
                      const std::string& cuda_kernel = "auto",
-                     const std::string& length_tag_key = "packet_len");
+                     const std::string& length_tag_key = "packet_len",
+                     const std::vector<int>& devices = {});
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

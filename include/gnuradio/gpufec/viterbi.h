@@ -188,7 +188,7 @@ struct viterbi_options {
     unsigned decode_length = 0; //!< D, a multiple of 32; 0: chosen for the code
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     unsigned batch = 0;         //!< parallel blocks a slot; 0: chosen from the device
-    unsigned slots = 3;
+    unsigned slots = 3;         //!< batches in flight on each device
     double max_latency_ms = 50;
     backend where = backend::automatic;
     std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
@@ -215,7 +215,8 @@ public:
                                                                 const std::string&) {};
     };
 
-    //! Statistics of one batch, from re-encoding a sample of what was decoded.
+    //! Statistics of one batch, from re-encoding its first 2048 stages (in frames: those
+    //! of its first frame), or as many as it has.
     struct batch_statistics {
         std::uint64_t first_bit = 0;   //!< index of the batch's first decoded bit
         double channel_error_rate = 0; //!< signs that disagree, of the nonzero values
@@ -231,7 +232,33 @@ public:
     //! Takes up to \p items input items, and says how many it took.
     std::size_t push(const void* items, std::size_t count);
 
-    //! Nothing more will be pushed: decodes what is there to its end.
+    //! Whether lend() can take the place of push(): not for float, and only from the
+    //! first item of a stream on.
+    bool can_lend() const;
+
+    /*!
+     * \brief Takes input as push() does, but leaves it where it is.
+     *
+     * \p items are all that are there from the oldest that was lent and not taken back,
+     * \p count of them. What is lent must stay as it is until taken back.
+     * \return how many it took that it had not taken before
+     */
+    std::size_t lend(const void* items, std::size_t count);
+    //! Items that are lent and not taken back.
+    std::size_t lent() const;
+    //! Takes back the oldest items lent, as many as are not needed any more, and says how
+    //! many.
+    std::size_t take_back();
+    //! Decodes what is in flight and copies what else is lent: nothing is any more, and
+    //! push() goes on.
+    void end_lending();
+    //! Locks the pages of memory to lend from, so that a GPU reads it by itself, in place
+    //! of those that input is copied to. Returns whether it could.
+    bool lock_lent(void* memory, std::size_t bytes);
+    //! To be called after end_lending(), and before the memory is gone.
+    void unlock_lent(void* memory);
+
+    //! Nothing more will be pushed or lent: decodes what is there to its end.
     void finish();
 
     //! Writes up to \p bytes bytes of decoded bits, MSB first, and says how many. Each
@@ -259,6 +286,7 @@ public:
     bool take_statistics(batch_statistics& statistics);
 
     void set_soft_scale(float scale);
+    //! Also for what waits already.
     void set_max_latency_ms(double milliseconds);
 
     const conv_code& code() const;
@@ -266,6 +294,8 @@ public:
     unsigned overlap() const;
     //! Parallel blocks a slot.
     std::size_t batch() const;
+    //! Bytes of input that fill every slot.
+    std::size_t input_bytes() const;
     //! Frames: input items a frame. Streaming: 1.
     std::size_t items_per_frame() const;
     //! The output item (a byte, or a bit) with the information bit of an input item, both

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_viterbi_pbvd.h)
-// BINDTOOL_HEADER_FILE_HASH(95f1df7792d7768805e4bed7887d84f7)
+// BINDTOOL_HEADER_FILE_HASH(ec3c7ae47c15d99ee27c5cb59c12c638)
 
 /* Python binding of the block gpu_viterbi_pbvd. */
 
@@ -49,6 +49,7 @@ void bind_gpu_viterbi_pbvd(py::module& m)
              py::arg("threads") = 1,
              py::arg("cuda_kernel") = "auto",
              py::arg("length_tag_key") = "packet_len",
+             py::arg("devices") = std::vector<int>{},
              D(make))
         .def("active_backend", &decoder::active_backend, D(active_backend))
         .def("batch", &decoder::batch, D(batch))

@@ -31,7 +31,8 @@ Tags on the input go to the output item that holds their information bit, those 
 frame's tail to the frame's last. A tag of key length_tag_key has its value, a positive
 integer, changed from input to output items, both ends of the packet rounded down; any
 other value is dropped with one warning. The block adds, on the first output item of each
-batch, from re-encoding a sample of the decoded bits:
+batch, from re-encoding its first 2048 decoded bits (in frames: those of its first frame),
+or as many as it has:
     viterbi_ber (double) : channel bit error rate
     viterbi_metric (double) : mean contradicted soft value, in steps of an int8)doc";
 
@@ -53,7 +54,7 @@ Args:
     decode_length : D, a multiple of 32 stages; 0: chosen for the code
     overlap : L, stages, at least K-1; 0: chosen for the code
     batch : parallel blocks decoded at once; 0: chosen from the device
-    slots : batches in flight, 1 to 16
+    slots : batches in flight on each device, 1 to 16
     max_latency_ms : a batch that does not fill within this time goes as it is
     backend : "auto", "cuda" or "cpu"
     device : index of the CUDA device
@@ -61,6 +62,8 @@ Args:
     cuda_kernel : "auto"; "pbvd": the decoder of the paper; "registers" (many blocks at
         once) or "fused" (few) for the codes they are made for
     length_tag_key : tags of this key hold a length in input items; "": none do
+    devices : CUDA devices, up to 16, that take batches in turn, instead of device; empty:
+        that one alone
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed

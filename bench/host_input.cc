@@ -1,0 +1,381 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Ways of input from a ring, that another thread fills as a block upstream would, to a
+ * GPU: copied into page-locked slots in several ways, or from the ring in place. Prints
+ * JSON: GB/s of each way with rings and transfers of several sizes.
+ *
+ * Usage: host_input [SECONDS] */
+
+#include "json.h"
+#include "cuda/runtime.h"
+#include "pipeline/host_memory.h"
+#include <immintrin.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using namespace gr::gpufec;
+
+namespace {
+
+constexpr unsigned slots = 3;
+
+double seconds()
+{
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+
+// Bytes at twice the same addresses, one after the other, as GNU Radio's buffers are.
+class ring
+{
+public:
+    explicit ring(std::size_t bytes) : d_bytes(bytes)
+    {
+        const int file = memfd_create("ring", 0);
+        const bool sized = file >= 0 && ftruncate(file, bytes) == 0;
+        void* const both =
+            mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (!sized || both == MAP_FAILED) {
+            throw std::runtime_error("no memory for a ring");
+        }
+        d_data = static_cast<std::byte*>(both);
+        for (int half = 0; half < 2; ++half) {
+            mmap(d_data + half * bytes,
+                 bytes,
+                 PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED,
+                 file,
+                 0);
+        }
+        close(file);
+        std::memset(d_data, 1, bytes);
+    }
+    ~ring() { munmap(d_data, 2 * d_bytes); }
+
+    std::byte* at(std::uint64_t position) { return d_data + position % d_bytes; }
+    std::byte* data() { return d_data; }
+    std::size_t bytes() const { return d_bytes; }
+
+    std::atomic<std::uint64_t> written{ 0 }, read{ 0 };
+    std::atomic<bool> stop{ false };
+
+private:
+    std::byte* d_data;
+    std::size_t d_bytes;
+};
+
+// The block upstream: fills whatever is free, at most half a ring at a time.
+void produce(ring& r)
+{
+    std::uint64_t written = 0;
+    int value = 0;
+    while (!r.stop) {
+        const auto free = r.bytes() - (written - r.read);
+        const auto n = std::min<std::size_t>(free, r.bytes() / 2);
+        if (n < std::min<std::size_t>(32768, r.bytes() / 2)) {
+            std::this_thread::yield();
+            continue;
+        }
+        std::memset(r.at(written), ++value, n);
+        written += n;
+        r.written = written;
+    }
+}
+
+using copy = void (*)(std::byte*, const std::byte*, std::size_t);
+
+void plain(std::byte* to, const std::byte* from, std::size_t n)
+{
+    std::memcpy(to, from, n);
+}
+
+void string_move(std::byte* to, const std::byte* from, std::size_t n)
+{
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+
+// Past the caches: lines of the destination are not read first.
+__attribute__((target("avx512f"))) void
+streaming(std::byte* to, const std::byte* from, std::size_t n)
+{
+    const auto head =
+        std::min<std::size_t>(n, -reinterpret_cast<std::uintptr_t>(to) % 64);
+    std::memcpy(to, from, head);
+    std::size_t i = head;
+    for (; i + 256 <= n; i += 256) {
+        for (int k = 0; k < 4; ++k) {
+            _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i + 64 * k),
+                                _mm512_loadu_si512(from + i + 64 * k));
+        }
+    }
+    _mm_sfence();
+    std::memcpy(to + i, from + i, n - i);
+}
+
+// Threads that share each copy.
+class copiers
+{
+public:
+    copiers(unsigned threads, copy how) : d_how(how), d_parts(threads)
+    {
+        for (unsigned t = 1; t < threads; ++t) {
+            d_threads.emplace_back([this, t] { serve(t); });
+        }
+    }
+    ~copiers()
+    {
+        d_stop = true;
+        ++d_turn;
+        for (auto& t : d_threads) {
+            t.join();
+        }
+    }
+    void operator()(std::byte* to, const std::byte* from, std::size_t n)
+    {
+        d_to = to;
+        d_from = from;
+        d_bytes = n;
+        d_left = d_parts - 1;
+        ++d_turn;
+        part(0);
+        while (d_left > 0) {
+            _mm_pause();
+        }
+    }
+
+private:
+    void part(unsigned t)
+    {
+        const auto begin = d_bytes * t / d_parts / 64 * 64;
+        const auto end =
+            t + 1 == d_parts ? d_bytes : d_bytes * (t + 1) / d_parts / 64 * 64;
+        d_how(d_to + begin, d_from + begin, end - begin);
+    }
+    void serve(unsigned t)
+    {
+        unsigned seen = 0;
+        for (;;) {
+            while (d_turn == seen) {
+                _mm_pause();
+            }
+            ++seen;
+            if (d_stop) {
+                return;
+            }
+            part(t);
+            --d_left;
+        }
+    }
+
+    const copy d_how;
+    const unsigned d_parts;
+    std::byte* d_to = nullptr;
+    const std::byte* d_from = nullptr;
+    std::size_t d_bytes = 0;
+    std::atomic<unsigned> d_turn{ 0 }, d_left{ 0 };
+    std::atomic<bool> d_stop{ false };
+    std::vector<std::thread> d_threads;
+};
+
+struct transfer {
+    explicit transfer(std::size_t bytes) : host(bytes), device(bytes)
+    {
+        cuda::page_lock(host.data(), bytes);
+    }
+    ~transfer()
+    {
+        cudaStreamSynchronize(stream.get());
+        if (host.size()) {
+            cuda::page_unlock(host.data());
+        }
+    }
+    void send(const std::byte* from, std::size_t bytes)
+    {
+        cuda::check(cudaMemcpyAsync(
+                        device.get(), from, bytes, cudaMemcpyHostToDevice, stream.get()),
+                    "copy");
+        cuda::check(cudaEventRecord(done.get(), stream.get()), "event");
+    }
+    host_memory host;
+    cuda::buffer<std::byte> device;
+    cuda::stream stream;
+    cuda::event done;
+};
+
+// Bytes a second through `step`, that takes what there is and says how much.
+double rate(ring& r, double duration, const std::function<void()>& step)
+{
+    std::thread upstream([&] { produce(r); });
+    const auto run_until = [&](double end) {
+        while (seconds() < end) {
+            step();
+        }
+    };
+    run_until(seconds() + 0.3 * duration);
+    const auto begin = seconds();
+    const auto before = r.read.load();
+    run_until(begin + duration);
+    const auto bytes = r.read - before;
+    const auto end = seconds();
+    r.stop = true;
+    upstream.join();
+    return bytes / (end - begin);
+}
+
+// What the ring gives with nothing done to it.
+double nothing(std::size_t ring_bytes, double duration)
+{
+    ring r(ring_bytes);
+    return rate(r, duration, [&] { r.read = r.written.load(); });
+}
+
+template <class Copy>
+double copied(std::size_t ring_bytes, std::size_t slot_bytes, double duration, Copy&& how)
+{
+    ring r(ring_bytes);
+    std::vector<std::unique_ptr<transfer>> t;
+    for (unsigned i = 0; i < slots; ++i) {
+        t.push_back(std::make_unique<transfer>(slot_bytes));
+    }
+    unsigned slot = 0;
+    std::size_t filled = 0;
+    return rate(r, duration, [&] {
+        const auto n = std::min<std::size_t>(r.written - r.read, slot_bytes - filled);
+        if (n == 0) {
+            std::this_thread::yield();
+            return;
+        }
+        if (filled == 0) {
+            cudaEventSynchronize(t[slot]->done.get());
+        }
+        how(t[slot]->host.data() + filled, r.at(r.read), n);
+        r.read += n;
+        filled += n;
+        if (filled == slot_bytes) {
+            t[slot]->send(t[slot]->host.data(), slot_bytes);
+            filled = 0;
+            slot = (slot + 1) % slots;
+        }
+    });
+}
+
+// Transfers straight from the ring, which is read once they have ended.
+double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double duration)
+{
+    ring r(ring_bytes);
+    cuda::check(cudaHostRegister(r.data(), 2 * ring_bytes, cudaHostRegisterPortable),
+                "page-locking the ring");
+    double result;
+    {
+        struct part {
+            explicit part(std::size_t bytes) : device(bytes) {}
+            cuda::buffer<std::byte> device;
+            cuda::stream stream;
+            cuda::event done;
+        };
+        std::vector<std::unique_ptr<part>> t;
+        for (unsigned i = 0; i < slots; ++i) {
+            t.push_back(std::make_unique<part>(transfer_bytes));
+        }
+        std::uint64_t sent = 0, number = 0, finished = 0;
+        result = rate(r, duration, [&] {
+            bool idle = true;
+            if (number - finished < slots && r.written - sent >= transfer_bytes) {
+                auto& p = *t[number++ % slots];
+                cudaMemcpyAsync(p.device.get(),
+                                r.at(sent),
+                                transfer_bytes,
+                                cudaMemcpyHostToDevice,
+                                p.stream.get());
+                cudaEventRecord(p.done.get(), p.stream.get());
+                sent += transfer_bytes;
+                idle = false;
+            }
+            if (number > finished &&
+                cudaEventQuery(t[finished % slots]->done.get()) == cudaSuccess) {
+                ++finished;
+                r.read += transfer_bytes;
+                idle = false;
+            }
+            if (idle) {
+                std::this_thread::yield();
+            }
+        });
+        for (auto& p : t) {
+            cudaStreamSynchronize(p->stream.get());
+        }
+    }
+    cudaHostUnregister(r.data());
+    return result;
+}
+
+constexpr std::size_t MiB = 1u << 20;
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const double duration = argc > 1 ? std::atof(argv[1]) : 0.4;
+    cuda::select(0);
+    auto results = json::array();
+    const auto add =
+        [&](const char* way, std::size_t ring_bytes, std::size_t slot_bytes, auto&& run) {
+            results.add(json::object({ { "way", way },
+                                       { "ring_bytes", ring_bytes },
+                                       { "transfer_bytes", slot_bytes },
+                                       { "bytes_per_s", run() } }));
+        };
+    for (const auto ring_bytes :
+         { 64u << 10, 1u << 20, 4u << 20, 16u << 20, 64u << 20 }) {
+        add("nothing", ring_bytes, 0, [&] { return nothing(ring_bytes, duration); });
+    }
+    const bool wide = __builtin_cpu_supports("avx512f");
+    for (const std::size_t ring_bytes : { 1 * MiB, 4 * MiB }) {
+        for (const std::size_t slot_bytes : { 1 * MiB / 2, 2 * MiB, 20 * MiB }) {
+            const auto with = [&](const char* way, auto&& how) {
+                add(way, ring_bytes, slot_bytes, [&] {
+                    return copied(ring_bytes, slot_bytes, duration, how);
+                });
+            };
+            with("memcpy", plain);
+            with("rep movsb", string_move);
+            if (wide) {
+                with("non-temporal", streaming);
+            }
+            copiers two(2, plain), four(4, plain);
+            with("memcpy, 2 threads", two);
+            with("memcpy, 4 threads", four);
+            if (wide) {
+                copiers two_streaming(2, streaming);
+                with("non-temporal, 2 threads", two_streaming);
+            }
+        }
+    }
+    for (const std::size_t transfer_bytes : { MiB / 4, 1 * MiB, 4 * MiB, 16 * MiB }) {
+        for (const std::size_t ring_bytes : { 1 * MiB, 4 * MiB, 16 * MiB, 64 * MiB }) {
+            if (ring_bytes >= 2 * transfer_bytes) {
+                add("in place", ring_bytes, transfer_bytes, [&] {
+                    return in_place(ring_bytes, transfer_bytes, duration);
+                });
+            }
+        }
+    }
+    std::cout
+        << json::object({ { "benchmark", "host_input" }, { "rates", results } }).to_string()
+        << "\n";
+    return 0;
+}

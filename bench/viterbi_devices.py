@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Measures the Viterbi decoder on several GPUs against one of them.
+
+K=7, rate 1/2, int8. Kernels alone, and host to host (batches dealt out in turn), on each
+device by itself and on all at once; where GNU Radio can be imported, also flowgraphs: one
+block with all devices, and one block a device (bench/flowgraph_rate.py).
+
+Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import benchmark_environment
+
+BATCHES = (135168, 0) # parallel blocks; 0: chosen from the device
+FLOWGRAPH = pathlib.Path(__file__).with_name("flowgraph_rate.py")
+
+
+def bench(tool, devices, batch, seconds):
+    command = [tool, "bench", "viterbi", "--backend", "cuda", "--device", devices,
+               "--batch", str(batch), "--seconds", str(seconds), "--runs", "5", "--json"]
+    report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    rates = {rate["what"]: rate["median_bits_per_s"] for rate in report["rates"]}
+    return {"devices": devices, "batch": report["batch"],
+            "kernels_bits_per_s": report["kernels_bits_per_s"],
+            "host_to_host_bits_per_s": rates["host to host"],
+            "stream_bits_per_s": rates["stream"]}
+
+
+def compare(tool, devices, batch, seconds):
+    """All devices over the mean of one: 2 is perfect for two."""
+    alone = [bench(tool, device, batch, seconds) for device in devices]
+    together = bench(tool, ",".join(devices), batch, seconds)
+    ratio = {name: together[name] * len(alone) / sum(one[name] for one in alone)
+             for name in ("kernels_bits_per_s", "host_to_host_bits_per_s")}
+    return {"alone": alone, "together": together, "together_over_one": ratio}
+
+
+def flowgraphs(devices):
+    """Reports of one block with all devices and of one block a device; None without GNU
+    Radio."""
+    if subprocess.run([sys.executable, "-c", "import gnuradio.gr"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        return None
+    reports = []
+    for blocks in (1, len(devices)):
+        with tempfile.NamedTemporaryFile() as file: # standard output has GNU Radio's log
+            subprocess.run([sys.executable, FLOWGRAPH, "--backend", "cuda",
+                            "--gpufec", "", "--devices", ",".join(devices),
+                            "--blocks", str(blocks), "--rounds", "3", "--seconds", "0.5",
+                            "--starved-seconds", "0", "--json", file.name], check=True,
+                           stdout=sys.stderr)
+            reports.append(json.load(file))
+    return reports
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tool", metavar="GPUFEC")
+    parser.add_argument("--devices", type=lambda text: text.split(","),
+                        default=["0", "1"], help="comma separated")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
+    parser.add_argument("--json", help="file for the result, else standard output")
+    options = parser.parse_args()
+    result = json.dumps({
+        "benchmark": "viterbi_devices", "environment": benchmark_environment.environment(),
+        "rates": [compare(options.tool, options.devices, batch, options.seconds)
+                  for batch in BATCHES],
+        "flowgraphs": flowgraphs(options.devices)}, indent=1)
+    if options.json:
+        pathlib.Path(options.json).write_text(result + "\n")
+    else:
+        print(result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

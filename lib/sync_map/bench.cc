@@ -1,0 +1,419 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Measures the synchronisation decoders and prints JSON: see usage below. */
+
+#include "apps/json.h"
+#include "cpu.h"
+#include "cuda.h"
+#include "decode_frames.h"
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <iostream>
+#include <map>
+
+using namespace gr::gpufec;
+
+namespace {
+
+const char* const usage =
+    "usage: bench_sync_map cuda linear | corridor | grid | limits | errors\n"
+    "       bench_sync_map cpu speed | grid\n"
+    "linear, corridor, speed: n = 10, q = 32, N = 210; grid: the codes of the papers, "
+    "at\n"
+    "which both backends are compared; limits: large windows and alphabets; errors: "
+    "symbol\n"
+    "error rates.\n";
+
+constexpr unsigned rounds = 3;
+
+struct code_size {
+    unsigned n, q, N;
+};
+
+struct setting {
+    sync_form form;
+    sync_storage storage;
+    sync_precision precision;
+    sync_output output = sync_output::symbols;
+};
+
+const setting linear = { sync_form::linear,
+                         sync_storage::automatic,
+                         sync_precision::float32 };
+const setting corridor_global = { sync_form::corridor,
+                                  sync_storage::global,
+                                  sync_precision::float32 };
+const setting corridor_local = { sync_form::corridor,
+                                 sync_storage::local,
+                                 sync_precision::float32 };
+
+setting with(setting s, sync_precision precision)
+{
+    s.precision = precision;
+    return s;
+}
+
+const char* name(sync_precision p)
+{
+    return p == sync_precision::float32
+               ? "float"
+               : (p == sync_precision::mixed ? "mixed" : "double");
+}
+
+json describe(const code_size& c, double p, const setting& s, const sync_plan& plan)
+{
+    json entry = json::object();
+    entry.add("n", c.n).add("q", c.q).add("N", c.N).add("p", p).add(
+        "form", s.form == sync_form::linear ? "linear" : "corridor");
+    if (s.form == sync_form::corridor) {
+        entry.add("storage", s.storage == sync_storage::global ? "global" : "local");
+    }
+    return entry.add("precision", name(s.precision))
+        .add("output", s.output == sync_output::symbols ? "symbols" : "posteriors")
+        .add("m_tau", plan.window)
+        .add("m_n", plan.change.size());
+}
+
+// A batch of frames in the memory that a decoder reads.
+struct batch {
+    batch(const code_size& c, double p, const setting& s, unsigned frames)
+        // A few different frames, repeated, for all take the same time.
+        : data(random_frames(
+              codebook_davey_mackay(c.n, c.q, c.N, 1), { p, p }, std::min(frames, 64u))),
+          options(with_setting(data.options, s)),
+          plan(make_plan(options)),
+          count(frames),
+          in(count * plan.input_bytes()),
+          out(count * plan.output_bytes()),
+          status(count * sizeof(sync_status))
+    {
+        const auto window = decoder_window(options);
+        for (unsigned f = 0; f < count; ++f) {
+            const auto& received = data.received[f % data.received.size()];
+            write_framed(options,
+                         plan,
+                         window,
+                         received.data(),
+                         received.size(),
+                         nullptr,
+                         in.data() + f * plan.input_bytes());
+        }
+    }
+
+    static sync_options with_setting(sync_options o, const setting& s)
+    {
+        o.form = s.form;
+        o.storage = s.storage;
+        o.precision = s.precision;
+        o.output = s.output;
+        o.drifts = false;
+        return o;
+    }
+
+    sync_batch_decoder::buffers memory()
+    {
+        return { in.data(), out.data(), status.data() };
+    }
+
+    // Frames and symbols that came out right, of those that differ.
+    json checked() const
+    {
+        const auto different = std::min<std::size_t>(count, data.messages.size());
+        unsigned valid = 0, wrong = 0;
+        for (std::size_t f = 0; f < different; ++f) {
+            const auto decoded =
+                read_output(plan,
+                            out.data() + f * plan.output_bytes(),
+                            reinterpret_cast<const sync_status*>(status.data())[f]);
+            valid += decoded.status.valid;
+            for (std::size_t i = 0; i < data.messages[f].size(); ++i) {
+                wrong += decoded.values[i] != data.messages[f][i];
+            }
+        }
+        return json::object()
+            .add("frames", different)
+            .add("valid", valid)
+            .add("wrong_symbols", wrong)
+            .add("symbols", different * plan.outputs);
+    }
+
+    test_frames data;
+    sync_options options;
+    sync_plan plan;
+    std::size_t count;
+    host_memory in, out, status;
+};
+
+double information_bits(const code_size& c) { return c.N * std::log2(c.q); }
+
+json measure_cuda(const code_size& c, double p, const setting& s, unsigned frames)
+{
+    batch b(c, p, s, frames);
+    json entry = describe(c, p, s, b.plan);
+    entry.add("frames", frames);
+    try {
+        const auto t = measure_cuda_sync(b.plan, frames, b.memory(), 0, rounds);
+        entry.add("kernels_ms", t.kernels_ms)
+            .add("in_ms", t.copy_in_ms)
+            .add("out_ms", t.copy_out_ms)
+            .add("mbit_per_s", frames * information_bits(c) / t.kernels_ms / 1e3)
+            .add("device_mib", t.device_bytes / 1048576.0);
+        if (s.output == sync_output::symbols) {
+            entry.add("checked", b.checked());
+        }
+    } catch (const std::exception& error) {
+        entry.add("error", error.what());
+    }
+    return entry;
+}
+
+json cuda_linear()
+{
+    json all = json::array();
+    const code_size c{ 10, 32, 210 };
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const unsigned frames : { 1u, 1024u, 16384u, 65536u }) {
+            all.add(measure_cuda(c, p, linear, frames));
+        }
+        auto posteriors = linear;
+        posteriors.output = sync_output::posteriors;
+        all.add(measure_cuda(c, p, posteriors, 16384));
+        for (const auto precision : { sync_precision::float64, sync_precision::mixed }) {
+            all.add(measure_cuda(c, p, with(linear, precision), 16384));
+        }
+    }
+    return all;
+}
+
+json cuda_corridor()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& form : { corridor_global, corridor_local }) {
+            for (const auto precision : { sync_precision::float32,
+                                          sync_precision::mixed,
+                                          sync_precision::float64 }) {
+                all.add(measure_cuda({ 10, 32, 210 }, p, with(form, precision), 1024));
+            }
+        }
+    }
+    return all;
+}
+
+json cuda_limits()
+{
+    json all = json::array();
+    for (const auto& s : { with(linear, sync_precision::float64),
+                           with(corridor_local, sync_precision::mixed) }) {
+        all.add(measure_cuda({ 10, 32, 1400 }, 0.2, s, 8));
+    }
+    const code_size largest{ 20, 1024, 840 };
+    for (const auto& s :
+         { corridor_local, with(corridor_local, sync_precision::mixed) }) {
+        all.add(measure_cuda(largest, 0.1, s, 1));
+    }
+    for (const unsigned frames : { 1u, 132u }) {
+        all.add(measure_cuda(largest, 0.1, linear, frames));
+    }
+    return all;
+}
+
+// The papers': message lengths at q = 32, and alphabets at N = 210, all at rate 1/2.
+std::vector<code_size> grid()
+{
+    std::vector<code_size> codes;
+    for (const unsigned N : { 10u, 30u, 105u, 210u, 420u, 840u }) {
+        codes.push_back({ 10, 32, N });
+    }
+    for (const unsigned bits : { 2u, 3u, 4u, 6u, 8u, 10u }) {
+        codes.push_back({ 2 * bits, 1u << bits, 210 });
+    }
+    return codes;
+}
+
+json cuda_grid()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& c : grid()) {
+            // Alone, as in the papers, and in a batch of about as much work.
+            const auto many =
+                std::clamp(unsigned(3e8 / (double(c.N) * c.n * c.q)), 16u, 16384u);
+            for (const unsigned frames : { 1u, many }) {
+                all.add(measure_cuda(c, p, corridor_global, frames));
+                all.add(measure_cuda(c, p, corridor_local, frames));
+                all.add(measure_cuda(c, p, linear, frames));
+            }
+        }
+    }
+    return all;
+}
+
+// ---- symbol error rates ----
+
+json cuda_errors()
+{
+    struct point {
+        bool sparse; // a Davey-MacKay code, else random words at each index
+        double p, p_substitute, known, rounding;
+    };
+    constexpr unsigned frames = 3000, N = 210;
+    json all = json::array();
+    for (const auto& at : {
+             point{ true, 1e-3, 0, 0.0073, 0.00005 },
+             point{ true, 1e-2, 0, 0.0713, 0.00005 },
+             point{ true, 1e-2, 1e-2, 0.129, 0.0005 },
+             point{ false, 1e-3, 0, 0.00179, 0.000005 },
+             point{ false, 1e-2, 0, 0.0222, 0.00005 },
+             point{ false, 3e-2, 0, 0.0961, 0.00005 },
+         }) {
+        const auto code = at.sparse ? codebook_davey_mackay(10, 32, N, 1)
+                                    : codebook_random(10, 32, N, 1);
+        const auto data = random_frames(code, { at.p, at.p, at.p_substitute }, frames);
+        const auto decoded =
+            decode_frames(data,
+                          batch::with_setting(data.options, linear),
+                          [](const sync_plan& plan, std::size_t count) {
+                              return make_cuda_decoder(plan, count, 1, 0);
+                          });
+        // Errors come in bursts, so the deviation is that of frames.
+        double sum = 0, squares = 0;
+        for (unsigned f = 0; f < frames; ++f) {
+            unsigned wrong = 0;
+            for (unsigned i = 0; i < N; ++i) {
+                wrong += decoded[f].values[i] != data.messages[f][i];
+            }
+            sum += wrong / double(N);
+            squares += wrong / double(N) * (wrong / double(N));
+        }
+        const double rate = sum / frames;
+        const double deviation =
+            std::sqrt((squares / frames - rate * rate) / (frames - 1));
+        const double interval = 3.29 * deviation + at.rounding; // 99.9 %
+        all.add(json::object()
+                    .add("code", at.sparse ? "sparse and marker" : "random")
+                    .add("p", at.p)
+                    .add("p_substitute", at.p_substitute)
+                    .add("frames", frames)
+                    .add("symbol_error_rate", rate)
+                    .add("known", at.known)
+                    .add("interval", interval)
+                    .add("within", std::abs(rate - at.known) <= interval));
+    }
+    return all;
+}
+
+// ---- CPU: one thread ----
+
+// Seconds of one thread that a batch takes, the least of a few rounds.
+double thread_seconds(batch& b, double enough)
+{
+    const auto decoder = make_cpu_decoder(b.plan, b.count, 1);
+    double least = INFINITY, all = 0;
+    for (unsigned i = 0; i < rounds && (i == 0 || all < enough); ++i) {
+        const auto begin = std::clock();
+        decoder->submit(0, { b.count }, b.memory());
+        while (!decoder->finished(0)) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        const double taken = double(std::clock() - begin) / CLOCKS_PER_SEC;
+        least = std::min(least, taken);
+        all += taken;
+    }
+    return least;
+}
+
+// Leaves the first indices of a frame alone, amid items as random as the frame's.
+void shorten(batch& b, unsigned indices)
+{
+    const auto window = decoder_window(b.options);
+    b.plan.symbols = b.plan.outputs = indices;
+    const std::vector<double> any(b.plan.window, 1.0);
+    for (std::size_t f = 0; f < b.count; ++f) {
+        const auto& received = b.data.received[f];
+        std::byte* const frame = b.in.data() + f * b.plan.input_bytes();
+        auto* const items = reinterpret_cast<std::uint8_t*>(frame + b.plan.items_at());
+        const std::size_t before = -window.first;
+        for (std::size_t k = 0; k < b.plan.max_items; ++k) {
+            items[k] = received[(k + received.size() - before) % received.size()];
+        }
+        write_frame(b.plan,
+                    { int(b.plan.max_items), int(before), window.first, 0 },
+                    any,
+                    any,
+                    nullptr,
+                    frame);
+    }
+}
+
+json measure_cpu(const code_size& c, double p, const setting& s, unsigned frames)
+{
+    batch b(c, p, s, frames);
+    json entry = describe(c, p, s, b.plan);
+    // A corridor frame can take hours, so a few indices say how long it is. They are
+    // those in the middle of a frame, where every drift of the window is possible.
+    const double work = double(c.q) * b.plan.window * c.n * b.plan.change.size();
+    const unsigned indices =
+        s.form == sync_form::linear ? c.N : std::clamp(unsigned(6e8 / work), 3u, c.N);
+    if (indices < c.N) {
+        shorten(b, indices);
+    }
+    const double seconds = thread_seconds(b, 1.0) / frames * c.N / indices;
+    return entry.add("indices_measured", indices)
+        .add("frame_ms", seconds * 1e3)
+        .add("mbit_per_s", information_bits(c) / seconds / 1e6);
+}
+
+json cpu_speed()
+{
+    json all = json::array();
+    const code_size c{ 10, 32, 210 };
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto precision : { sync_precision::float32,
+                                      sync_precision::mixed,
+                                      sync_precision::float64 }) {
+            all.add(measure_cpu(c, p, with(linear, precision), 64));
+        }
+        all.add(measure_cpu(c, p, corridor_global, 1));
+        all.add(measure_cpu(c, p, with(corridor_global, sync_precision::mixed), 1));
+    }
+    return all;
+}
+
+json cpu_grid()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& c : grid()) {
+            all.add(measure_cpu(c, p, corridor_global, 1));
+            all.add(measure_cpu(c, p, corridor_local, 1));
+        }
+    }
+    return all;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const std::map<std::string, json (*)()> sets = {
+        { "cuda linear", cuda_linear }, { "cuda corridor", cuda_corridor },
+        { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
+        { "cuda errors", cuda_errors }, { "cpu speed", cpu_speed },
+        { "cpu grid", cpu_grid },
+    };
+    const auto set =
+        argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();
+    if (set == sets.end()) {
+        std::cerr << usage;
+        return 2;
+    }
+    std::cout << set->second().to_string() << '\n';
+    return 0;
+}

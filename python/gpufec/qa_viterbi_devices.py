@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""Several devices, devices that fail, and input that is decoded where it lies in the ring.
+
+Runs with the simulated devices of lib/viterbi/simulated_cuda.cc, or with real ones, of
+which none fails.
+"""
+
+import contextlib
+import os
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+
+import qa_support as support
+from qa_viterbi_running import eventually, gated_source
+
+SIMULATED = "GPUFEC_SIMULATED" in os.environ
+NO_CUDA = support.cuda_missing()
+D, L = 128, 48 # of a code of rate 1/2: a block needs 2 (D + L) values
+
+
+def device_count():
+    for count in range(4):
+        try:
+            gpufec.gpu_viterbi_pbvd(backend="cuda", device=count)
+        except RuntimeError:
+            return count
+    return 4
+
+
+@contextlib.contextmanager
+def failure(text):
+    """A simulated device, "DEVICE:BATCHES", that fails after so many batches."""
+    os.environ["GPUFEC_SIMULATED_FAILURE"] = text
+    try:
+        yield
+    finally:
+        del os.environ["GPUFEC_SIMULATED_FAILURE"]
+
+
+@contextlib.contextmanager
+def output_of_process(lines):
+    """Appends to lines what the process writes, GNU Radio's log included."""
+    with tempfile.TemporaryFile() as file:
+        saved = [os.dup(1), os.dup(2)]
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            for descriptor, copy in zip((1, 2), saved):
+                os.dup2(copy, descriptor)
+                os.close(copy)
+            file.seek(0)
+            lines += file.read().decode().splitlines()
+
+
+@unittest.skipIf(NO_CUDA, f"no GPU: {NO_CUDA}")
+class qa_viterbi_devices(unittest.TestCase):
+    def setUp(self):
+        self.bits = support.random_bits(60000, 1)
+        self.items = support.soft_values(support.encode(self.bits), sigma=0.7, seed=1)
+        self.small = dict(decode_length=D, overlap=L, batch=4)
+
+    def test_decodes_where_the_input_lies(self):
+        """What the next block overlaps is not consumed: it was not copied."""
+        for soft_input, in_place in (("int8", True), ("float", False)):
+            items = support.soft_values(support.encode(self.bits), soft_input)
+            source = gated_source(items)
+            decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", soft_input=soft_input,
+                                              max_latency_ms=5, **self.small)
+            sink = blocks.vector_sink_b()
+            graph = gr.top_block()
+            graph.connect(source, decoder, sink)
+            graph.start()
+            for stages in (1000, 1001, 5000, 20000):
+                source.allow(2 * stages)
+                whole = (stages - L) // D
+                kept_from = 2 * (whole * D - L) if in_place else 2 * stages
+                self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8
+                                           and decoder.nitems_read(0) == kept_from),
+                                f"{len(sink.data())} {decoder.nitems_read(0)}")
+            source.end()
+            graph.wait()
+            np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
+
+    def test_pieces_of_any_size(self):
+        for largest in (1, 333, 100000):
+            for extra in (dict(), dict(slots=1), dict(puncturing="101,110"),
+                          dict(soft_input="packed4"), dict(packed_output=False),
+                          dict(termination="tailbiting", frame_bits=401, batch=4),
+                          dict(max_latency_ms=0.0)):
+                count = 3000 if largest == 1 else len(self.items)
+                parameters = {**self.small, **extra}
+                items = self.items[:count].view(np.uint8)
+                expected, _ = support.decode(items, **parameters)
+                with self.subTest(largest=largest, **extra):
+                    source = support.array_source(items, largest, seed=2)
+                    decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **parameters)
+                    output, _ = support.run(source, decoder)
+                    np.testing.assert_array_equal(output, expected)
+
+    def test_tags_are_those_of_the_cpu(self):
+        rng = np.random.default_rng(3)
+        offsets = np.sort(rng.integers(0, len(self.items), 300))
+        tags = [(int(o), pmt.intern("number"), pmt.from_long(n))
+                for n, o in enumerate(offsets)]
+        tags += [(at, pmt.intern("packet_len"), pmt.from_long(1000))
+                 for at in range(0, len(self.items), 1000)]
+        tags.sort(key=lambda tag: tag[0])
+        keys = "number", "packet_len", "viterbi_ber", "viterbi_metric"
+        found = []
+        for backend in "cpu", "cuda":
+            _, output_tags = support.decode(self.items, backend=backend, tags=tags,
+                                            max_latency_ms=10000.0, **self.small)
+            found.append([support.tags_of(output_tags, key) for key in keys])
+        self.assertEqual(len(found[0][0]), 300)
+        self.assertGreater(len(found[0][2]), 100)
+        self.assertEqual(found[0], found[1])
+
+    def test_lock_and_unlock(self):
+        source = gated_source(self.items.view(np.int8))
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", max_latency_ms=5, **self.small)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        for part in range(1, 9):
+            sent = len(self.items) * part // 9
+            source.allow(sent)
+            whole = (sent // 2 - L) // D
+            self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8))
+            graph.lock()
+            graph.unlock() # the ring is written anew, from its beginning
+        source.end()
+        graph.wait()
+        expected, _ = support.decode(self.items, **self.small)
+        np.testing.assert_array_equal(sink.data(), expected)
+
+    def test_stop_in_the_middle_and_start_anew(self):
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
+        graph = gr.top_block()
+        graph.connect(blocks.vector_source_b(self.items.view(np.uint8).tolist(), True),
+                      decoder, blocks.null_sink(1))
+        graph.start()
+        time.sleep(0.1)
+        graph.stop()
+        graph.wait()
+        graph.disconnect_all()
+        output, _ = support.run(support.vector_source(self.items), decoder)
+        np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
+
+    def test_two_decoders_of_one_source(self):
+        """Only one of them can lock the ring's pages."""
+        source = support.vector_source(self.items)
+        graph = gr.top_block()
+        sinks = [blocks.vector_sink_b() for _ in range(2)]
+        for sink in sinks:
+            graph.connect(source, gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small),
+                          sink)
+        graph.run()
+        expected, _ = support.decode(self.items, **self.small)
+        for sink in sinks:
+            np.testing.assert_array_equal(sink.data(), expected)
+
+    def test_a_new_latency_holds_for_what_waits(self):
+        source = gated_source(self.items.view(np.int8))
+        sink = blocks.vector_sink_b()
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", max_latency_ms=1e6,
+                                          **self.small)
+        graph = gr.top_block()
+        graph.connect(source, decoder, sink)
+        graph.start()
+        source.allow(2 * (2 * D + L)) # two of four blocks
+        time.sleep(0.3)
+        self.assertEqual(len(sink.data()), 0)
+        decoder.set_max_latency_ms(1)
+        self.assertTrue(eventually(lambda: len(sink.data()) == 2 * D // 8))
+        source.end()
+        graph.wait()
+
+    def test_devices_take_batches_in_turn(self):
+        count = device_count()
+        expected, _ = support.decode(self.items, **self.small)
+        for devices in ([0], list(range(count)), [count - 1, 0], [0] * 3):
+            for slots in (1, 3):
+                with self.subTest(devices=devices, slots=slots):
+                    output, _ = support.decode(self.items, backend="cuda", slots=slots,
+                                               devices=devices, **self.small)
+                    np.testing.assert_array_equal(output, expected)
+
+    def test_a_device_of_several_does_not_exist(self):
+        with self.assertRaisesRegex(RuntimeError, "99"):
+            gpufec.gpu_viterbi_pbvd(backend="cuda", devices=[0, 99])
+        decoder = gpufec.gpu_viterbi_pbvd(backend="auto", devices=[0, 99])
+        self.assertEqual(decoder.active_backend(), "cpu")
+
+    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    def test_a_device_that_fails(self):
+        expected, _ = support.decode(self.items, **self.small)
+        for soft_input in ("int8", "float"):
+            items = self.items
+            if soft_input == "float":
+                items = (self.items / 32).astype(np.float32)
+            for batches in (0, 1, 2, 7, 40):
+                with self.subTest(soft_input=soft_input, batches=batches):
+                    lines = []
+                    with failure(f"0:{batches}"), output_of_process(lines):
+                        decoder = gpufec.gpu_viterbi_pbvd(soft_input=soft_input,
+                                                          **self.small)
+                        self.assertEqual(decoder.active_backend(), "cuda")
+                        output, _ = support.run(support.vector_source(items), decoder)
+                    np.testing.assert_array_equal(output, expected)
+                    self.assertEqual(decoder.active_backend(), "cpu")
+                    said = [line for line in lines if "simulated device 0 failed" in line]
+                    self.assertEqual(len(said), 1, lines)
+                    self.assertIn("error", said[0])
+                    self.assertIn("goes on with the CPU, nothing is lost", said[0])
+
+    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    def test_one_of_several_devices_fails(self):
+        expected, _ = support.decode(self.items, **self.small)
+        for failing in "0:5", "1:0", "2:7":
+            with self.subTest(failing=failing):
+                lines = []
+                with failure(failing), output_of_process(lines):
+                    decoder = gpufec.gpu_viterbi_pbvd(devices=[0, 1, 2], **self.small)
+                    output, _ = support.run(support.vector_source(self.items), decoder)
+                np.testing.assert_array_equal(output, expected)
+                self.assertEqual(decoder.active_backend(), "cuda")
+                said = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(said), 1, lines)
+                self.assertIn("goes on with the other devices, nothing is lost", said[0])
+
+    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    def test_a_device_that_fails_between_lock_and_unlock(self):
+        """What was decoded before stays, though its input is gone from the ring."""
+        expected, _ = support.decode(self.items, **self.small)
+        with failure("0:12"):
+            source = gated_source(self.items.view(np.int8))
+            sink = blocks.vector_sink_b()
+            decoder = gpufec.gpu_viterbi_pbvd(max_latency_ms=5, **self.small)
+            graph = gr.top_block()
+            graph.connect(source, decoder, sink)
+            graph.start()
+            for part in range(1, 9):
+                sent = len(self.items) * part // 9
+                source.allow(sent)
+                whole = (sent // 2 - L) // D
+                self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8))
+                graph.lock()
+                graph.unlock()
+            source.end()
+            graph.wait()
+        np.testing.assert_array_equal(sink.data(), expected)
+        self.assertEqual(decoder.active_backend(), "cpu")
+
+    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    def test_without_a_fallback_the_flowgraph_ends(self):
+        lines = []
+        with failure("0:3"), output_of_process(lines):
+            decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
+            graph = gr.top_block()
+            sink = blocks.vector_sink_b()
+            source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
+            graph.connect(source, decoder, sink)
+            graph.start()
+            waiter = threading.Thread(target=graph.wait)
+            waiter.start()
+            waiter.join(20)
+            ended = not waiter.is_alive()
+            graph.stop()
+            waiter.join()
+        self.assertTrue(ended)
+        self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
+                            for line in lines), lines)
+        expected, _ = support.decode(self.items, **self.small)
+        np.testing.assert_array_equal(sink.data(), expected[:len(sink.data())])
+
+
+if __name__ == "__main__":
+    support.main()
