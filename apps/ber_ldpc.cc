@@ -10,6 +10,7 @@
 #include "command.h"
 #include "ldpc/simulation.h"
 #include "ldpc_options.h"
+#include "plot.h"
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -64,11 +65,13 @@ po::options_description ber_options()
          "a point ends with this many wrong frames; 0: with --max-frames only")
         ("max-frames", po::value<double>()->default_value(1e4, "1e4"),
          "or with this many frames")
+        ("until-clean", "stop after the first point at which no frame is wrong")
         ("seed", po::value<std::uint64_t>()->default_value(1), "of data and noise")
         ("reference", "decode the same noise by sum-product in double too; slow")
         ("sim-threads", po::value<int>()->default_value(0),
          "make noise and run the reference; 0: as --threads")
-        ("json", po::value<std::string>(), "write results to this file, - for stdout");
+        ("json", po::value<std::string>(), "write results to this file, - for stdout")
+        ("plot", po::value<std::string>(), "draw the results to this PNG file");
     // clang-format on
     return own;
 }
@@ -182,15 +185,21 @@ int ber_ldpc(const arguments& args)
             point.add("sum_product", to_json(r.reference));
         }
         points.add(point);
+        if (values.count("until-clean") && r.decoded.frame_errors == 0) {
+            break;
+        }
     }
+    const auto report = json::object({ { "command", line.name },
+                                       { "environment", environment() },
+                                       { "options", to_json(options.decoder) },
+                                       { "decoder", first },
+                                       { "seed", options.seed },
+                                       { "points", points } });
     if (!json_file.empty()) {
-        write_json(json::object({ { "command", line.name },
-                                  { "environment", environment() },
-                                  { "options", to_json(options.decoder) },
-                                  { "decoder", first },
-                                  { "seed", options.seed },
-                                  { "points", points } }),
-                   json_file);
+        write_json(report, json_file);
+    }
+    if (values.count("plot")) {
+        plot(report, text(values, "plot"));
     }
     return 0;
 }

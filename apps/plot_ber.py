@@ -29,8 +29,18 @@ def label_of(report):
     if of_symbols(report):
         return (f"{options['codebook']}, n={options['n']} q={options['q']} "
                 f"N={options['frame_symbols']}, {options['mode']}")
-    return (f"{options['code']}, {options['termination']}, "
-            f"L={report['decoder']['overlap']}")
+    if "termination" in options:
+        return (f"{options['code']}, {options['termination']}, "
+                f"L={report['decoder']['overlap']}")
+    return (f"{options['code']}, {options['schedule']} {options['algorithm']}, "
+            f"{options['precision']}, {options['max_iterations']} iterations")
+
+
+def confidence(point):
+    """Half of the interval of the bit error rate; of frames, where errors come in them."""
+    if "confidence" in point:
+        return point["confidence"]
+    return point["ber"] * point["fer_confidence"] / point["fer"]
 
 
 def draw(axes, report, label, theory):
@@ -38,14 +48,18 @@ def draw(axes, report, label, theory):
     seen = [p for p in points if p["errors"] > 0]
     x = [p["ebn0_db"] for p in seen]
     lines = axes.errorbar(x, [p["ber"] for p in seen],
-                          yerr=[min(p["confidence"], 0.9 * p["ber"]) for p in seen],
+                          yerr=[min(confidence(p), 0.9 * p["ber"]) for p in seen],
                           marker="o", markersize=4, capsize=2, label=label)
     color = lines[0].get_color()
     both = [p for p in seen if "reference" in p and p["reference"]["errors"] > 0]
     if both:
         axes.plot([p["ebn0_db"] for p in both], [p["reference"]["ber"] for p in both],
                   "x", color=color, label="maximum likelihood, same noise")
-    bounded = [p for p in points if p["theory"] is not None and p["theory"] < 0.1]
+    both = [p for p in seen if "sum_product" in p and p["sum_product"]["errors"] > 0]
+    if both:
+        axes.plot([p["ebn0_db"] for p in both], [p["sum_product"]["ber"] for p in both],
+                  "x", color=color, label="sum-product, same noise")
+    bounded = [p for p in points if p.get("theory") is not None and p["theory"] < 0.1]
     if theory and bounded:
         axes.plot([p["ebn0_db"] for p in bounded], [p["theory"] for p in bounded],
                   "--", color=color, alpha=0.6, label="union bound")

@@ -41,6 +41,17 @@ def pack(bits):
                  for i in range(0, len(bits), 8))
 
 
+def check_plot(test, decoder, *arguments):
+    """That `ber` prints a table and draws a picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        png = os.path.join(folder, "ber.png")
+        result = run("ber", decoder, "--backend", "cpu", *arguments, "--plot", png)
+        test.assertEqual(result.returncode, 0, result.stderr)
+        test.assertIn("Eb/N0", result.stdout.decode())
+        with open(png, "rb") as file:
+            test.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+
 class qa_usage(unittest.TestCase):
 
     def test_help(self):
@@ -263,17 +274,21 @@ class qa_ber(unittest.TestCase):
         self.assertGreaterEqual(point["bits"], 1e6)
 
     def test_table_and_plot(self):
-        with tempfile.TemporaryDirectory() as folder:
-            png = os.path.join(folder, "ber.png")
-            result = run("ber", "viterbi", "--backend", "cpu", "--range", "1:1:2",
-                         "--plot", png)
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("Eb/N0", result.stdout.decode())
-            with open(png, "rb") as file:
-                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+        check_plot(self, "viterbi", "--range", "1:1:2")
 
 
 class qa_ber_ldpc(unittest.TestCase):
+
+    def test_table_and_plot(self):
+        check_plot(self, "ldpc", "--frame-size", "short", "--rate", "8/9", "--range",
+                   "3.5:0.5:4", "--max-frames", "20", "--reference")
+
+    def test_until_clean(self):
+        points = self.ber("--rate", "8/9", "--range", "3:1:9", "--max-frames", "20",
+                          "--until-clean")["points"]
+        self.assertEqual(points[-1]["frame_errors"], 0)
+        self.assertLess(len(points), 7)
+        self.assertTrue(all(p["frame_errors"] for p in points[:-1]))
 
     def ber(self, *arguments):
         result = run("ber", "ldpc", "--backend", "cpu", "--frame-size", "short", "--json",

@@ -9,10 +9,14 @@
  * error rates over QPSK with white noise, made on the device. One JSON object a line. */
 
 #include "ldpc/cuda_kernels.h"
+#include "ldpc/reference.h"
+#include "ldpc_sum_product.cuh"
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <random>
 #include <string>
@@ -64,11 +68,13 @@ __global__ void transmit(std::uint8_t* input,
     }
 }
 
-// Frames that differ from what was sent, and their bits.
+// Frames that differ from what was sent, their bits, and frames with more than \p t of
+// them: what a code after this one that corrects t errors leaves.
 __global__ void compare(const std::uint8_t* output,
                         const ldpc_frame* table,
                         const std::uint8_t* sent,
                         unsigned bytes,
+                        unsigned t,
                         unsigned long long* errors)
 {
     const unsigned f = blockIdx.x;
@@ -86,13 +92,22 @@ __global__ void compare(const std::uint8_t* output,
     if (threadIdx.x == 0 && total) {
         atomicAdd(errors, 1ull);
         atomicAdd(errors + 1, static_cast<unsigned long long>(total));
+        atomicAdd(errors + 2, total > t ? 1ull : 0ull);
     }
+}
+
+// Errors that the BCH code after it corrects, EN 302 307-1, tables 5a and 5b.
+unsigned bch_corrects(const ldpc_code& code)
+{
+    const auto k = code.k();
+    return k == 43200 || k == 54000 ? 10 : k == 57600 || k == 58320 ? 8 : 12;
 }
 
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
     bool generic = false;
+    bool sum_product = false;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
 };
@@ -116,7 +131,7 @@ public:
           d_table(frames),
           d_codewords(words * code.n()),
           d_sent(words * (code.k() / 8)),
-          d_errors(2),
+          d_errors(3),
           d_scratch(d_kernel->scratch_bytes(frames))
     {
         std::mt19937 random(1);
@@ -165,27 +180,60 @@ public:
                          nullptr);
     }
 
-    // Erroneous frames and bits of the last decode.
-    std::pair<unsigned long long, unsigned long long> errors()
+    struct error_counts {
+        unsigned long long frames = 0, bits = 0, beyond_bch = 0;
+    };
+    // Of the last decode.
+    error_counts errors()
     {
         cudaMemset(d_errors.get(), 0, d_errors.bytes());
-        compare<<<d_frames, 128>>>(
-            d_output.get(), d_table.get(), d_sent.get(), d_code.k() / 8, d_errors.get());
-        unsigned long long e[2];
-        cuda::check(cudaMemcpy(e, d_errors.get(), sizeof(e), cudaMemcpyDeviceToHost),
+        compare<<<d_frames, 128>>>(d_output.get(),
+                                   d_table.get(),
+                                   d_sent.get(),
+                                   d_code.k() / 8,
+                                   bch_corrects(d_code),
+                                   d_errors.get());
+        error_counts e;
+        cuda::check(cudaMemcpy(&e, d_errors.get(), sizeof(e), cudaMemcpyDeviceToHost),
                     "copy");
-        return { e[0], e[1] };
+        return e;
     }
 
-    double mean_iterations() const
+    // The channel values of a frame, and what was decided.
+    std::vector<double> channel(std::size_t f) const
+    {
+        std::vector<float> x(d_code.n());
+        cuda::check(cudaMemcpy(x.data(),
+                               d_input.get() + f * stride(),
+                               x.size() * sizeof(float),
+                               cudaMemcpyDeviceToHost),
+                    "copy");
+        return { x.begin(), x.end() };
+    }
+    std::vector<std::uint8_t> decided(std::size_t f) const
+    {
+        std::vector<std::uint8_t> bytes(d_code.k() / 8);
+        cuda::check(cudaMemcpy(bytes.data(),
+                               d_output.get() + f * ((d_code.n() + 31) / 32 * 4),
+                               bytes.size(),
+                               cudaMemcpyDeviceToHost),
+                    "copy");
+        return bytes;
+    }
+    std::vector<ldpc_status> status() const
     {
         std::vector<ldpc_status> s(d_frames);
         cuda::check(
             cudaMemcpy(
                 s.data(), d_status.get(), d_status.bytes(), cudaMemcpyDeviceToHost),
             "copy");
+        return s;
+    }
+
+    double mean_iterations() const
+    {
         double sum = 0;
-        for (const auto& x : s) {
+        for (const auto& x : status()) {
             sum += x.iterations;
         }
         return sum / d_frames;
@@ -198,6 +246,9 @@ private:
 
     std::unique_ptr<code_kernel> make_kernel() const
     {
+        if (d_options.sum_product) {
+            return std::make_unique<sum_product_kernel::kernel>(d_code);
+        }
         if (d_options.schedule == ldpc_schedule::flooding) {
             return make_flooding_kernel(d_code, d_rule);
         }
@@ -268,11 +319,13 @@ void speed(const ldpc_code& code,
     }
     const double edges = double(frames) * iterations * code.edges();
     std::printf(
-        "{\"speed\": \"%s\", \"precision\": \"%s\", \"generic\": %d, \"frames\": "
+        "{\"speed\": \"%s\", \"precision\": \"%s\", \"schedule\": \"%s\", "
+        "\"generic\": %d, \"frames\": "
         "%zu, \"iterations\": %u, \"ms\": %.4f, \"T_edge_iterations_per_s\": %.4f, "
         "\"information_Gb_per_s\": %.3f}\n",
         code.name().c_str(),
         o.precision_name.c_str(),
+        o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
         o.generic,
         frames,
         iterations,
@@ -282,15 +335,15 @@ void speed(const ldpc_code& code,
     std::fflush(stdout);
 }
 
-void error_rate(const ldpc_code& code,
-                const options& o,
-                double es_n0_db,
-                unsigned iterations,
-                unsigned min_errors,
-                std::size_t most)
+double error_rate(const ldpc_code& code,
+                  const options& o,
+                  double es_n0_db,
+                  unsigned iterations,
+                  unsigned min_errors,
+                  std::size_t most)
 {
     trial t(code, o, code.n() > 20000 ? 1056 : 4224);
-    unsigned long long frames = 0, wrong = 0, bits = 0;
+    unsigned long long frames = 0, wrong = 0, bits = 0, beyond_bch = 0;
     double mean = 0;
     unsigned rounds = 0;
     while (frames < most && wrong < min_errors) {
@@ -298,15 +351,16 @@ void error_rate(const ldpc_code& code,
         t.decode(iterations, true);
         const auto e = t.errors();
         frames += t.frames();
-        wrong += e.first;
-        bits += e.second;
+        wrong += e.frames;
+        bits += e.bits;
+        beyond_bch += e.beyond_bch;
         mean += t.mean_iterations();
         ++rounds;
     }
     std::printf("{\"fer\": \"%s\", \"precision\": \"%s\", \"es_n0_db\": %.3f, "
                 "\"iterations\": %u, \"frames\": %llu, \"frame_errors\": %llu, "
                 "\"frame_error_rate\": %.3e, \"bit_error_rate\": %.3e, "
-                "\"mean_iterations\": %.2f}\n",
+                "\"beyond_bch\": %llu, \"mean_iterations\": %.2f}\n",
                 code.name().c_str(),
                 o.precision_name.c_str(),
                 es_n0_db,
@@ -315,7 +369,72 @@ void error_rate(const ldpc_code& code,
                 wrong,
                 double(wrong) / frames,
                 double(bits) / frames / code.k(),
+                beyond_bch,
                 mean / rounds);
+    std::fflush(stdout);
+    return double(wrong) / frames;
+}
+
+// Upwards in steps of 0.05 dB until a frame in a thousand is wrong, or fewer.
+void threshold(const ldpc_code& code,
+               const options& o,
+               double es_n0_db,
+               unsigned iterations,
+               std::size_t most)
+{
+    for (unsigned step = 0; step < 16; ++step) {
+        if (error_rate(code, o, es_n0_db + 0.05 * step, iterations, 50, most) < 1e-3) {
+            break;
+        }
+    }
+}
+
+// How many frames the reference decides as sum-product here does.
+void check(const ldpc_code& code,
+           double es_n0_db,
+           unsigned iterations,
+           std::size_t frames)
+{
+    options o;
+    o.precision_name = "float";
+    o.precision = ldpc_precision::float32;
+    o.sum_product = true;
+    trial t(code, o, frames);
+    t.receive(es_n0_db, 1);
+    t.decode(iterations, true);
+    const auto status = t.status();
+    std::atomic<unsigned> same{ 0 }, valid{ 0 }, valid_here{ 0 }, alike{ 0 };
+    std::vector<std::future<void>> threads;
+    for (unsigned k = 0; k < 16; ++k) {
+        threads.push_back(std::async(std::launch::async, [&, k] {
+            for (std::size_t f = k; f < frames; f += 16) {
+                const auto r = reference::sum_product(
+                    code, ldpc_schedule::layered, t.channel(f), iterations, true);
+                std::vector<std::uint8_t> bytes(code.k() / 8);
+                for (unsigned i = 0; i < code.k(); ++i) {
+                    bytes[i / 8] |= r.bits[i] << (7 - i % 8);
+                }
+                same += bytes == t.decided(f);
+                alike += status[f].iterations == r.iterations;
+                valid += r.unsatisfied == 0;
+                valid_here += status[f].unsatisfied == 0;
+            }
+        }));
+    }
+    for (auto& thread : threads) {
+        thread.get();
+    }
+    std::printf("{\"check\": \"%s\", \"es_n0_db\": %.3f, \"iterations\": %u, "
+                "\"frames\": %zu, \"same_decisions\": %u, \"same_iterations\": %u, "
+                "\"valid_in_reference\": %u, \"valid\": %u}\n",
+                code.name().c_str(),
+                es_n0_db,
+                iterations,
+                frames,
+                same.load(),
+                alike.load(),
+                valid.load(),
+                valid_here.load());
     std::fflush(stdout);
 }
 
@@ -328,15 +447,20 @@ const std::map<std::string, double> standard{
 
 } // namespace
 
-// ldpc_kernels speed|fer int8|int16|float SIZE RATE|all ITERATIONS FRAMES [MARGIN_DB]
-// [generic|flooding]
+/* What it does:
+ * speed      the time of FRAMES frames, fixed iterations
+ * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
+ * threshold  the same from there on upwards, down to a frame in a thousand
+ * check      sum-product beside the reference, which computes in double */
 int main(int argc, char** argv)
 try {
     if (argc < 7) {
-        std::fprintf(stderr,
-                     "usage: %s speed|fer int8|int16|float normal|short RATE|all "
-                     "ITERATIONS FRAMES [MARGIN_DB|-] [generic|flooding]\n",
-                     argv[0]);
+        std::fprintf(
+            stderr,
+            "usage: %s speed|fer|threshold|check "
+            "int8|int16|float|sum-product normal|short RATE|all ITERATIONS FRAMES "
+            "[MARGIN_DB|-] [generic|flooding]\n",
+            argv[0]);
         return 1;
     }
     const std::string what = argv[1], size = argv[3], wanted = argv[4];
@@ -345,6 +469,7 @@ try {
     o.precision = o.precision_name == "int8"    ? ldpc_precision::int8
                   : o.precision_name == "int16" ? ldpc_precision::int16
                                                 : ldpc_precision::float32;
+    o.sum_product = o.precision_name == "sum-product";
     if (argc > 8) {
         o.generic = std::string(argv[8]) == "generic";
         o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
@@ -356,12 +481,16 @@ try {
         }
         const auto code = ldpc_code::dvbs2(size, rate);
         const unsigned iterations = std::atoi(argv[5]);
+        const std::size_t frames = std::atol(argv[6]);
+        const double es_n0_db = standard.at(rate) + (argc > 7 ? std::atof(argv[7]) : 0);
         if (what == "speed") {
-            speed(code, o, iterations, std::atol(argv[6]));
+            speed(code, o, iterations, frames);
+        } else if (what == "check") {
+            check(code, es_n0_db, iterations, frames);
+        } else if (what == "threshold") {
+            threshold(code, o, es_n0_db, iterations, frames);
         } else {
-            const double margin = argc > 7 ? std::atof(argv[7]) : 0;
-            error_rate(
-                code, o, standard.at(rate) + margin, iterations, 20, std::atol(argv[6]));
+            error_rate(code, o, es_n0_db, iterations, 20, frames);
         }
     }
     return 0;

@@ -41,5 +41,9 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 # With static cudart a CUDA build imports and runs on a machine without a driver.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)
+  message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: kernels with parameters beyond 4 KB "
+                      "need 12.1; -DENABLE_CUDA=OFF builds without")
+endif()
 find_package(CUDAToolkit REQUIRED)
 message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")

@@ -62,10 +62,13 @@ ldpc_code ldpc_code::dvbs2(const std::string& frame_size, const std::string& rat
         next += count;
     }
 
+    // A circulant has the same place in all checks of a layer.
     std::vector<std::vector<std::uint32_t>> rows(t->checks);
-    for (unsigned bit = 0; bit < table.k; ++bit) {
-        for (const unsigned x : t->addresses[bit / group]) {
-            rows[(x + bit % group * t->q) % t->checks].push_back(bit);
+    for (unsigned g = 0; g < table.k / group; ++g) {
+        for (const unsigned x : t->addresses[g]) {
+            for (unsigned m = 0; m < group; ++m) {
+                rows[(x + m * t->q) % t->checks].push_back(g * group + m);
+            }
         }
     }
     t->begin.push_back(0);

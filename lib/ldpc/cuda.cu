@@ -186,7 +186,7 @@ private:
         return d_slots.at(d_state_of.emplace(number, next).first->second);
     }
 
-    // Whole waves of blocks that each decode a pair, within the memory to be locked.
+    // Whole waves of two blocks a multiprocessor, within the memory to be locked.
     std::size_t choose_batch(unsigned slots, int multiprocessors) const
     {
         const auto one = d_setup.limits(1);

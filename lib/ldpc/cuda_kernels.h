@@ -60,7 +60,7 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! The kernel for DVB-S2 codes in int8, or nullptr where code or device do not suit it.
+//! A kernel for DVB-S2 codes alone, or nullptr where code or device do not suit it.
 std::unique_ptr<code_kernel>
 make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device);
 

@@ -12,21 +12,21 @@ namespace gr {
 namespace gpufec {
 namespace ldpc_cuda {
 
-dvbs2_layers make_dvbs2_layers(const ldpc_code& code)
+dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
 {
     struct edge {
-        std::uint32_t entry;
+        layer_table::edge entry;
         unsigned round;
     };
-    constexpr std::uint32_t group_bytes = 4 * 360;
+    const unsigned words = folded ? 180 : 360; // of a group
     const auto q = code.q();
     std::vector<std::vector<edge>> edges(q);
-    for (std::uint32_t g = 0; g < code.addresses().size(); ++g) {
+    for (unsigned g = 0; g < code.addresses().size(); ++g) {
         std::vector<unsigned> rounds(q, 0);
         for (const unsigned x : code.addresses()[g]) {
-            const auto shift = x / q;
+            const int shift = x / q % words, turned = x / q >= words;
             edges[x % q].push_back(
-                { g * group_bytes << 14 | (group_bytes - 4 * shift), rounds[x % q]++ });
+                { { turned - 4 * shift, int(4 * words * g) - turned }, rounds[x % q]++ });
         }
     }
     dvbs2_layers layers{};
@@ -42,7 +42,7 @@ dvbs2_layers make_dvbs2_layers(const ldpc_code& code)
         unsigned deferred = 0;
         table.layer[i] = next | degree << 16;
         for (const auto& e : edges[i]) {
-            table.entry[next++] = e.entry;
+            table.edges[next++] = e.entry;
             deferred += e.round > 0;
         }
         table.layer[i] |= deferred << 24;

@@ -308,9 +308,11 @@ inline std::vector<awkward_case> awkward_cases()
     };
 }
 
-inline void check_priors_and_soft_values(sync_form form, const decoder_maker& make)
+inline void check_priors_and_soft_values(sync_form form,
+                                         const decoder_maker& make,
+                                         unsigned frames = 21)
 {
-    auto data = random_frames(codebook_random(5, 6, 10, 4), { 0.04, 0.05, 0.02 }, 21);
+    auto data = random_frames(codebook_random(5, 6, 10, 4), { 0.04, 0.05, 0.02 }, frames);
     auto& o = data.options;
     o.form = form;
     o.change_first = -5;

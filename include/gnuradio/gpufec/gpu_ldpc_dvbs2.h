@@ -51,9 +51,9 @@ namespace gpufec {
  * Message port \c llr_pdu (output), with the parameter of that name: the decisions on all
  * N bits of each frame, as gr-dvbs2rx's demapper takes them to refine its estimate of the
  * SNR. A PDU a frame: metadata \c simd_size (long), always 1, and \c frame_cnt (uint64),
- * frames before this one; data N int8, +127 for a bit decided 0, −127 for 1. Only signs
- * are told, as only they are asked for there. That demapper remembers 64 frames, so
- * \p batch times \p slots should not exceed 32 with it.
+ * the number of the frame, from 0; data N int8, +127 for a bit decided 0, −127 for 1:
+ * decisions, not posteriors. That demapper remembers 64 frames, so \p batch times
+ * \p slots should not exceed 32 with it.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_ldpc_dvbs2.h)
-// BINDTOOL_HEADER_FILE_HASH(4d86aa8f7ffa81842e7af3cb174f9800)
+// BINDTOOL_HEADER_FILE_HASH(da8ac56b2b8058bdc1986bc6f0e61422)
 
 /* Python binding of the block gpu_ldpc_dvbs2. */
 

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Measures what gpu_ldpc_dvbs2 delays a frame by, in a flowgraph that is slower than it.
+
+A frame of normal 1/2 arrives at once, every --interval ms. Its delay is from there to its
+bits, and includes decoding it, for several values of batch and max_latency_ms.
+
+Usage: ldpc_latency.py [--frames N] [--interval MS] [--backend B] [--json FILE]
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+
+import numpy as np
+from benchmark_environment import environment
+from gnuradio import gpufec, gr
+
+N, K = 64800, 32400
+WARM_UP = 5  # frames that do not count
+CASES = [(1, 50), (0, 5), (0, 20), (0, 50), (4, 50), (4, 1000)]
+
+
+class source(gr.sync_block):
+    """Frames of a codeword without noise, the all-zero one, each with its time."""
+
+    def __init__(self, frames, interval):
+        gr.sync_block.__init__(self, "paced", [], [np.int8])
+        self.frames, self.interval, self.sent = frames, interval, []
+        self.left = 0
+
+    def work(self, _, output_items):
+        if self.left == 0:
+            if len(self.sent) == self.frames:
+                time.sleep(1.5)  # or the end of the stream would send batches on
+                return -1
+            if self.sent:
+                time.sleep(max(0, self.sent[-1] + self.interval - time.monotonic()))
+            self.sent.append(time.monotonic())
+            self.left = N
+        count = min(self.left, len(output_items[0]))
+        output_items[0][:count] = 20
+        self.left -= count
+        return count
+
+
+class sink(gr.sync_block):
+    def __init__(self):
+        gr.sync_block.__init__(self, "clock", [np.uint8], [])
+        self.items, self.came = 0, []
+
+    def work(self, input_items, _):
+        self.items += len(input_items[0])
+        while len(self.came) < self.items // (K // 8):
+            self.came.append(time.monotonic())
+        return len(input_items[0])
+
+
+def measure(options, batch, max_latency_ms):
+    decoder = gpufec.gpu_ldpc_dvbs2(rate="1/2", batch=batch, max_latency_ms=max_latency_ms,
+                                    early_stop=False, backend=options.backend)
+    graph = gr.top_block()
+    feed, end = source(options.frames, options.interval / 1000), sink()
+    graph.connect(feed, decoder, end)
+    graph.run()
+    delays = [1000 * (b - a) for a, b in zip(feed.sent, end.came)][WARM_UP:]
+    return {"batch": batch, "frames_a_batch": decoder.batch(),
+            "max_latency_ms": max_latency_ms, "backend": decoder.active_backend(),
+            "frames": len(end.came), "median_ms": statistics.median(delays),
+            "least_ms": min(delays), "most_ms": max(delays)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--frames", type=int, default=40)
+    parser.add_argument("--interval", type=float, default=200, metavar="MS")
+    parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    report = {"command": "bench/ldpc_latency.py", "environment": environment(),
+              "code": "dvbs2 normal 1/2", "iterations": 25, "interval_ms": options.interval,
+              "results": []}
+    for batch, max_latency_ms in CASES:
+        report["results"].append(measure(options, batch, max_latency_ms))
+        print(report["results"][-1])
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(report, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

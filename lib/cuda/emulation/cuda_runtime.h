@@ -1,0 +1,212 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What stands in for CUDA's header when kernels are compiled for the CPU, to be tested
+ * where there is no GPU: as much of it as such kernels and their host code use.
+ *
+ * The threads of a block take turns, in random order, from barrier to barrier, so that a
+ * missing barrier shows. Memory that nothing was written to is all ones, which is NaN. */
+
+#ifndef INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H
+#define INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ // declared extern: emulation.cc has it
+#define __launch_bounds__(...)
+#define __builtin_assume(condition)
+
+struct dim3 {
+    dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
+    unsigned x, y;
+};
+
+extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+using cudaStream_t = void*;
+using cudaEvent_t = void*;
+
+// What kernel<<<grid, block, shared, stream>>>(…) becomes.
+void emulate(dim3 grid,
+             dim3 block,
+             std::size_t shared_bytes,
+             cudaStream_t stream,
+             const std::function<void()>& kernel);
+
+// ---- what kernels call ----
+
+void __syncwarp();
+void __syncthreads();
+int __syncthreads_or(int predicate);
+
+// Gives the 32 values of a warp, each lane's own being \p mine.
+const std::uint64_t* emulated_exchange(std::uint64_t mine);
+
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int distance)
+{
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    bits = emulated_exchange(bits)[(threadIdx.x % 32) ^ distance];
+    std::memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+
+inline int __any_sync(unsigned, int predicate)
+{
+    const auto* const all = emulated_exchange(predicate != 0);
+    bool any = false;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        any |= all[lane] != 0;
+    }
+    return any;
+}
+
+template <class To, class From>
+To emulated_bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From));
+    To to;
+    std::memcpy(&to, &from, sizeof(To));
+    return to;
+}
+
+inline float __int_as_float(int x) { return emulated_bits<float>(x); }
+inline int __float_as_int(float x) { return emulated_bits<int>(x); }
+inline double __longlong_as_double(long long x) { return emulated_bits<double>(x); }
+inline long long __double_as_longlong(double x) { return emulated_bits<long long>(x); }
+inline int __double2hiint(double x) { return int(__double_as_longlong(x) >> 32); }
+inline double __hiloint2double(int high, int low)
+{
+    return __longlong_as_double((long long)(high) << 32 | unsigned(low));
+}
+inline unsigned __brev(unsigned x)
+{
+    unsigned reversed = 0;
+    for (unsigned bit = 0; bit < 32; ++bit) {
+        reversed |= (x >> bit & 1u) << (31 - bit);
+    }
+    return reversed;
+}
+
+template <class T>
+T min(T a, T b)
+{
+    return a < b ? a : b;
+}
+template <class T>
+T max(T a, T b)
+{
+    return a > b ? a : b;
+}
+using std::isinf;
+using std::isnan;
+
+// ---- what host code calls: all of it works, and at once ----
+
+using cudaError_t = int;
+enum { cudaSuccess, cudaErrorNotReady };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaDeviceAttr {
+    cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrMultiProcessorCount
+};
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum { cudaEventDefault, cudaEventDisableTiming };
+enum { cudaStreamNonBlocking };
+enum { cudaHostRegisterPortable };
+
+struct cudaDeviceProp {
+    char name[32];
+};
+
+inline const char* cudaGetErrorString(cudaError_t) { return "none"; }
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
+{
+    std::strcpy(to->name, "emulated");
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int)
+{
+    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : 227 << 10;
+    return cudaSuccess;
+}
+inline cudaError_t cudaFuncSetAttribute(const void*, int, int) { return cudaSuccess; }
+template <class Kernel>
+cudaError_t
+cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, std::size_t)
+{
+    *blocks = 1;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total)
+{
+    *free = *total = std::size_t(1) << 30;
+    return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMalloc(T** to, std::size_t bytes)
+{
+    *to = static_cast<T*>(std::malloc(bytes + 1));
+    std::memset(static_cast<void*>(*to), 0xff, bytes);
+    return cudaSuccess;
+}
+inline cudaError_t cudaFree(void* memory)
+{
+    std::free(memory);
+    return cudaSuccess;
+}
+inline cudaError_t
+cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind)
+{
+    std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(
+    void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t)
+{
+    return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned)
+{
+    *stream = nullptr;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned)
+{
+    *event = nullptr;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t)
+{
+    *ms = 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
+inline cudaError_t
+cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* argument)
+{
+    function(argument);
+    return cudaSuccess;
+}
+
+#endif /* INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H */

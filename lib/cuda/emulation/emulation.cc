@@ -1,0 +1,217 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* Blocks of threads on one thread of the CPU: each is a stack of its own, and runs until
+ * a barrier. GPUFEC_EMULATION_SEED chooses another order of turns. */
+
+#include "cuda/devices.h"
+#include "cuda/runtime.h"
+#include "cuda_pipeline.h"
+#include <ucontext.h>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <vector>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes) (void)(at), (void)(bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) (void)(at), (void)(bytes)
+#endif
+
+thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace gr {
+namespace gpufec {
+
+// The shared memory that kernels of this namespace declare.
+alignas(1024) double shared[(227 << 10) / sizeof(double)];
+
+cuda_devices find_cuda_devices()
+{
+    cuda_device device{};
+    device.name = "emulated";
+    return { { device }, "" };
+}
+cuda_bandwidth measure_cuda_bandwidth(int) { return { 0, 0 }; }
+
+namespace cuda {
+void select(int) {}
+} // namespace cuda
+
+} // namespace gpufec
+} // namespace gr
+
+namespace {
+
+constexpr std::size_t stack_bytes = 1 << 16;
+
+enum class barrier { none, warp, block };
+
+struct copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+};
+
+struct thread {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
+    barrier waits;
+    bool done;
+    unsigned exchanges, votes; // so far
+    std::vector<copy> copies;  // on their way
+};
+
+// Two of each, for some threads can be an exchange or a vote ahead of others.
+struct warp {
+    std::array<std::array<std::uint64_t, 32>, 2> exchanged;
+};
+
+thread_local std::vector<thread> threads;
+thread_local std::vector<warp> warps;
+thread_local std::array<bool, 3> votes;
+thread_local ucontext_t scheduler;
+thread_local const std::function<void()>* kernel_of_block;
+
+std::mt19937& turns()
+{
+    static const char* const given = std::getenv("GPUFEC_EMULATION_SEED");
+    thread_local std::mt19937 random(given ? std::atoi(given) : 1);
+    return random;
+}
+
+thread& self() { return threads[threadIdx.x]; }
+
+void wait(barrier at)
+{
+    auto& t = self();
+    t.waits = at;
+    swapcontext(&t.context, &scheduler);
+}
+
+void run_thread()
+{
+    (*kernel_of_block)();
+    auto& t = self();
+    t.done = true;
+    swapcontext(&t.context, &scheduler);
+}
+
+void release(std::size_t first, std::size_t count, barrier at)
+{
+    const auto begin = threads.begin() + first, end = begin + count;
+    if (std::all_of(begin, end, [&](const thread& t) { return t.waits == at; })) {
+        std::for_each(begin, end, [](thread& t) { t.waits = barrier::none; });
+    }
+}
+
+void run_block(std::size_t shared_bytes)
+{
+    using gr::gpufec::shared;
+    auto* const memory = reinterpret_cast<std::byte*>(shared);
+    ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(shared));
+    std::fill(memory, memory + sizeof(shared), std::byte(0xff));
+    ASAN_POISON_MEMORY_REGION(memory + shared_bytes, sizeof(shared) - shared_bytes);
+    std::vector<unsigned> order;
+    for (auto& t : threads) {
+        t.waits = barrier::none;
+        t.done = false;
+        t.exchanges = t.votes = 0;
+        t.copies.clear();
+        getcontext(&t.context);
+        t.context.uc_stack.ss_sp = t.stack.get();
+        t.context.uc_stack.ss_size = stack_bytes;
+        t.context.uc_link = nullptr;
+        makecontext(&t.context, run_thread, 0);
+        order.push_back(order.size());
+    }
+    votes = {};
+    const auto done = [](const thread& t) { return t.done; };
+    while (!std::all_of(threads.begin(), threads.end(), done)) {
+        std::shuffle(order.begin(), order.end(), turns());
+        bool ran = false;
+        for (const unsigned number : order) {
+            if (threads[number].done || threads[number].waits != barrier::none) {
+                continue;
+            }
+            ran = true;
+            threadIdx = dim3(number);
+            swapcontext(&scheduler, &threads[number].context);
+            // At once, so that a warp can run ahead of the others.
+            release(number / 32 * 32, 32, barrier::warp);
+        }
+        release(0, threads.size(), barrier::block);
+        const bool stuck =
+            std::all_of(threads.begin(), threads.end(), [](const thread& t) {
+                return t.done || t.waits != barrier::none;
+            });
+        if (!ran && stuck && !std::all_of(threads.begin(), threads.end(), done)) {
+            throw std::logic_error("threads wait at different barriers");
+        }
+    }
+    ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(shared));
+}
+
+} // namespace
+
+void __syncwarp() { wait(barrier::warp); }
+void __syncthreads() { wait(barrier::block); }
+
+int __syncthreads_or(int predicate)
+{
+    const unsigned number = self().votes++;
+    votes[(number + 1) % 3] = false;
+    votes[number % 3] |= predicate != 0;
+    wait(barrier::block);
+    return votes[number % 3];
+}
+
+const std::uint64_t* emulated_exchange(std::uint64_t mine)
+{
+    auto& values = warps[threadIdx.x / 32].exchanged[self().exchanges++ % 2];
+    values[threadIdx.x % 32] = mine;
+    wait(barrier::warp);
+    return values.data();
+}
+
+void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes)
+{
+    self().copies.push_back({ to, from, bytes });
+}
+
+void __pipeline_wait_prior(int)
+{
+    for (const auto& c : self().copies) {
+        std::memcpy(c.to, c.from, c.bytes);
+    }
+    self().copies.clear();
+}
+
+void emulate(dim3 grid,
+             dim3 block,
+             std::size_t shared_bytes,
+             cudaStream_t,
+             const std::function<void()>& kernel)
+{
+    if (shared_bytes > sizeof(gr::gpufec::shared)) {
+        throw std::logic_error("a block asks for too much shared memory");
+    }
+    gridDim = grid;
+    blockDim = block;
+    kernel_of_block = &kernel;
+    threads.resize(block.x);
+    warps.resize(block.x / 32);
+    for (unsigned y = 0; y < grid.y; ++y) {
+        for (unsigned x = 0; x < grid.x; ++x) {
+            blockIdx = dim3(x, y);
+            run_block(shared_bytes);
+        }
+    }
+}

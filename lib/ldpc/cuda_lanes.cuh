@@ -1,0 +1,312 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* The arithmetic of the kernels for DVB-S2 codes: how many checks of a layer a thread
+ * does at once, in what numbers, and how their messages are kept: compressed.
+ *
+ * half_lanes, for int8: checks j and j + 180 in the halves of a half2, which holds these
+ * integers exactly, in units of 2^-7: so that "has the least", a difference of one step
+ * or none, is a single bit. float_lanes, for int16, which a float holds exactly, and
+ * float. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
+
+#include "cuda_dvbs2.h"
+#include <cuda_fp16.h>
+#include <cstdint>
+
+namespace gr {
+namespace gpufec {
+namespace ldpc_cuda {
+namespace {
+
+constexpr unsigned group = 360; // of bits, and of the checks of a layer
+
+struct half_lanes {
+    using value = half2;
+    using parity = std::uint16_t; // as kept: two bytes, 128 added
+    static constexpr unsigned lanes = 2;
+    static constexpr unsigned threads = group / lanes;
+    static constexpr std::uint32_t signs = 0x80008000u;
+    static constexpr float unit = 1 / 128.0f; // a step
+    static constexpr float missing =
+        1500 * unit; // magnitude of an edge that is not there
+    static constexpr float beyond = 2000 * unit;
+    // What is kept of a parity bit is its channel value plus the message of the next
+    // check; else its posterior. Integers are exact either way, floats are not.
+    static constexpr bool keeps_sum = true;
+
+    static __device__ std::uint32_t bits(half2 x)
+    {
+        return *reinterpret_cast<std::uint32_t*>(&x);
+    }
+    static __device__ half2 value_of(std::uint32_t x)
+    {
+        return *reinterpret_cast<half2*>(&x);
+    }
+    static __device__ half2 all(float x) { return __float2half2_rn(x); }
+    static __device__ half2 add(half2 a, half2 b) { return __hadd2(a, b); }
+    static __device__ half2 subtract(half2 a, half2 b) { return __hsub2(a, b); }
+    static __device__ half2 magnitude(half2 a) { return __habs2(a); }
+    static __device__ half2 smaller(half2 a, half2 b) { return __hmin2(a, b); }
+    static __device__ half2 larger(half2 a, half2 b) { return __hmax2(a, b); }
+
+    // What leaves with a least magnitude, plus 8, which rounds it to a step: halves up,
+    // as they are made a little more.
+    static __device__ half2 outgoing(half2 least, const dvbs2_arguments& a)
+    {
+        half2 x = __hmax2(__hsub2(least, all(a.offset)), all(0));
+        x = __hmin2(x, all(a.limit));
+        return __hadd2(__hfma2(x, all(a.factor), all(unit / 32)), all(8));
+    }
+
+    // Two bytes as halves: 0x4800 | b is the half 8 + b steps.
+    static constexpr std::uint32_t eights = 0x48484848u;
+    static __device__ half2 unpack_low(std::uint32_t x)
+    {
+        return value_of(__byte_perm(x, eights, 0x4140));
+    }
+    static __device__ half2 unpack_high(std::uint32_t x)
+    {
+        return value_of(__byte_perm(x, eights, 0x4342));
+    }
+    static __device__ half2 unpack(parity x) { return __hsub2(unpack_low(x), all(9)); }
+    static __device__ parity pack(half2 b)
+    {
+        return parity(__byte_perm(bits(__hadd2(b, all(9))), 0, 0x4420));
+    }
+    static __device__ half2 swap(half2 x) { return __lowhigh2highlow(x); }
+    static __device__ half2 turn(half2 x, std::uint32_t by)
+    {
+        return value_of(__funnelshift_l(bits(x), bits(x), by));
+    }
+
+    // The messages of the edges of a thread's checks.
+    template <unsigned Edges>
+    struct messages {
+        static constexpr unsigned parts = (Edges + 7) / 8;
+        static constexpr unsigned words = parts + 1; // of a thread
+        std::uint32_t part[parts];
+        std::uint32_t least; // bytes: least of both checks, second of both
+
+        static constexpr std::uint32_t marks = 0x20002000u; // "has the least": 2^-7
+        // Where the sign of edge e is in its word; its mark is two places below.
+        static __device__ constexpr unsigned place(unsigned e)
+        {
+            return 4 * (e % 8 / 2) + e % 2;
+        }
+
+        __device__ void clear()
+        {
+#pragma unroll
+            for (unsigned w = 0; w < parts; ++w) {
+                part[w] = 0;
+            }
+            least = 0;
+        }
+        __device__ void load(const std::uint32_t* from)
+        {
+            if constexpr (parts == 1) {
+                const auto v = __ldcg(reinterpret_cast<const uint2*>(from) + threadIdx.x);
+                part[0] = v.x;
+                least = v.y;
+            } else {
+#pragma unroll
+                for (unsigned w = 0; w < parts; ++w) {
+                    part[w] = __ldcg(from + w * threads + threadIdx.x);
+                }
+                least = __ldcg(from + parts * threads + threadIdx.x);
+            }
+        }
+        __device__ void store(std::uint32_t* to) const
+        {
+            if constexpr (parts == 1) {
+                __stcg(reinterpret_cast<uint2*>(to) + threadIdx.x,
+                       make_uint2(part[0], least));
+            } else {
+#pragma unroll
+                for (unsigned w = 0; w < parts; ++w) {
+                    __stcg(to + w * threads + threadIdx.x, part[w]);
+                }
+                __stcg(to + parts * threads + threadIdx.x, least);
+            }
+        }
+        // What at() computes with.
+        struct magnitudes {
+            half2 least, step;
+        };
+        __device__ magnitudes open() const
+        {
+            const half2 first = unpack_low(least), second = unpack_high(least);
+            return { __hsub2(first, all(8)),
+                     __hmul2(__hsub2(second, first), all(1 / unit)) };
+        }
+        __device__ half2 at(unsigned e, const magnitudes& m) const
+        {
+            const std::uint32_t x = part[e / 8] << place(e);
+            return value_of(bits(__hfma2(value_of(x & marks), m.step, m.least)) ^
+                            (x & signs));
+        }
+    };
+
+    // Makes the new messages of a check.
+    template <unsigned Edges>
+    class renewal
+    {
+    public:
+        __device__ renewal(half2 least, half2 first, half2 second, std::uint32_t product)
+            : d_signed_least(value_of(bits(__hsub2(first, all(8))) ^ product)),
+              d_signed_step(value_of(
+                  bits(__hmul2(__hsub2(second, first), all(1 / unit))) ^ product)),
+              d_above(__hadd2(least, all(unit)))
+        {
+            fresh.clear();
+            fresh.least = __byte_perm(bits(first), bits(second), 0x6420);
+        }
+        // The message of edge e, which said t.
+        __device__ half2 message(unsigned e, half2 t)
+        {
+            // A step where |t| is the least, else 0.
+            const half2 has_least = __hsub2_sat(d_above, __habs2(t));
+            const std::uint32_t r =
+                bits(__hfma2(has_least, d_signed_step, d_signed_least)) ^
+                (bits(t) & signs);
+            fresh.part[e / 8] |=
+                ((r & signs) | bits(has_least)) >> messages<Edges>::place(e);
+            return value_of(r);
+        }
+        messages<Edges> fresh;
+
+    private:
+        const half2 d_signed_least, d_signed_step, d_above;
+    };
+};
+
+struct float_lanes {
+    using value = float;
+    using parity = float;
+    static constexpr unsigned lanes = 1;
+    static constexpr unsigned threads = group;
+    static constexpr std::uint32_t signs = 0x80000000u;
+    static constexpr float unit = 1;
+    static constexpr float missing = 1e38f;
+    static constexpr float beyond = 2e38f;
+    static constexpr bool keeps_sum = false;
+
+    static __device__ std::uint32_t bits(float x) { return __float_as_uint(x); }
+    static __device__ float value_of(std::uint32_t x) { return __uint_as_float(x); }
+    static __device__ float all(float x) { return x; }
+    static __device__ float add(float a, float b) { return __fadd_rn(a, b); }
+    static __device__ float subtract(float a, float b) { return __fsub_rn(a, b); }
+    static __device__ float magnitude(float a) { return fabsf(a); }
+    static __device__ float smaller(float a, float b) { return fminf(a, b); }
+    static __device__ float larger(float a, float b) { return fmaxf(a, b); }
+
+    static __device__ float outgoing(float least, const dvbs2_arguments& a)
+    {
+        const float x = fmaxf(fminf(__fsub_rn(least, a.offset), a.limit), 0.0f);
+        if (a.factor == 1) {
+            return x;
+        }
+        return a.value_bytes == 2 ? floorf(fmaf(x, a.factor, 0.5f))
+                                  : __fmul_rn(x, a.factor);
+    }
+    static __device__ float unpack(float x) { return x; }
+    static __device__ float pack(float x) { return x; }
+    static __device__ float turn(float x, std::uint32_t) { return x; }
+
+    template <unsigned Edges>
+    struct messages {
+        static_assert(Edges <= 27, "signs and a place do not fit in a word");
+        static constexpr unsigned words = 3;
+        static constexpr unsigned place_shift = 27;
+        float first, second;
+        std::uint32_t marks; // signs, and the place of the least
+
+        __device__ void clear()
+        {
+            first = second = 0;
+            marks = 0;
+        }
+        __device__ void load(const std::uint32_t* from)
+        {
+            first = value_of(__ldcg(from + threadIdx.x));
+            second = value_of(__ldcg(from + threads + threadIdx.x));
+            marks = __ldcg(from + 2 * threads + threadIdx.x);
+        }
+        __device__ void store(std::uint32_t* to) const
+        {
+            __stcg(to + threadIdx.x, bits(first));
+            __stcg(to + threads + threadIdx.x, bits(second));
+            __stcg(to + 2 * threads + threadIdx.x, marks);
+        }
+        using magnitudes = std::uint32_t;
+        __device__ magnitudes open() const { return marks >> place_shift; }
+        __device__ float at(unsigned e, magnitudes place) const
+        {
+            return value_of(bits(place == e ? second : first) ^
+                            (marks << (31 - e) & signs));
+        }
+    };
+
+    template <unsigned Edges>
+    class renewal
+    {
+    public:
+        __device__ renewal(float least, float first, float second, std::uint32_t product)
+            : d_least(least), d_product(product)
+        {
+            fresh = { first, second, 0 };
+        }
+        __device__ float message(unsigned e, float t)
+        {
+            // Where several have the least, the second is the same.
+            const bool has_least = fabsf(t) == d_least;
+            const std::uint32_t sign = (bits(t) ^ d_product) & signs;
+            const float m = has_least ? fresh.second : fresh.first;
+            if (has_least) {
+                d_place = e;
+            }
+            d_signs |= sign >> (31 - e);
+            fresh.marks = d_signs | d_place << messages<Edges>::place_shift;
+            return value_of(bits(m) | sign);
+        }
+        messages<Edges> fresh;
+
+    private:
+        const float d_least;
+        const std::uint32_t d_product;
+        std::uint32_t d_signs = 0, d_place = 0;
+    };
+};
+
+// Keeps the least and the second of magnitudes.
+template <class Lanes>
+struct two_least {
+    using value = typename Lanes::value;
+    value least, second;
+    __device__ void take(value t)
+    {
+        const value m = Lanes::magnitude(t);
+        second = Lanes::smaller(second, Lanes::larger(least, m));
+        least = Lanes::smaller(least, m);
+    }
+    __device__ void merge(const two_least& o)
+    {
+        second = Lanes::smaller(Lanes::smaller(second, o.second),
+                                Lanes::larger(least, o.least));
+        least = Lanes::smaller(least, o.least);
+    }
+};
+
+} // namespace
+} // namespace ldpc_cuda
+} // namespace gpufec
+} // namespace gr
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH */
