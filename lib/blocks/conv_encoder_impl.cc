@@ -49,7 +49,6 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
       d_block_items(packed_input ? (d_block_bits + 7) / 8 : d_block_bits),
       d_kernel(code, ends, frame_bits)
 {
-    set_tag_propagation_policy(TPP_CUSTOM);
     std::uint64_t output = d_kernel.coded_bits(frame_bits);
     std::uint64_t input = d_block_items;
     if (ends == termination::streaming) {
@@ -60,55 +59,13 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
     set_relative_rate(output / common, input / common);
 }
 
-bool conv_encoder_impl::start()
+void conv_encoder_impl::restart()
 {
-    // lock() and unlock() keep the detail: the same stream goes on. Else another begins.
-    if (d_detail.lock() != detail()) {
-        d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
-        d_bits.clear();
-        d_coded.clear();
-        d_sent = 0;
-        d_tags.clear();
-        d_taken = d_given = 0;
-        d_detail = detail();
-    }
-    return block::start();
+    d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
+    d_bits.clear();
 }
 
-void conv_encoder_impl::forecast(int, gr_vector_int& ninput_items_required)
-{
-    ninput_items_required[0] = d_sent < d_coded.size() ? 0 : 1;
-}
-
-int conv_encoder_impl::general_work(int noutput_items,
-                                    gr_vector_int& ninput_items,
-                                    gr_vector_const_void_star& input_items,
-                                    gr_vector_void_star& output_items)
-{
-    const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
-    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
-    const std::size_t available = ninput_items[0];
-    const std::size_t room = noutput_items;
-    std::size_t taken = 0;
-    std::size_t given = send(out, room);
-    while (given < room && taken < available) {
-        taken += gather(in + taken, available - taken);
-        encode();
-        given += send(out + given, room - given);
-    }
-
-    hold_tags(taken);
-    consume_each(taken);
-    d_taken += taken;
-    d_tags.release(d_given + given, [this](tag_t tag) {
-        tag.offset += nitems_written(0) - d_given;
-        add_item_tag(0, tag);
-    });
-    d_given += given;
-    return given;
-}
-
-// Called with nothing left to send; takes items up to the end of a block.
+// Takes items up to the end of a block.
 std::size_t conv_encoder_impl::gather(const std::uint8_t* in, std::size_t items)
 {
     const auto have = d_packed ? (d_bits.size() + 7) / 8 : d_bits.size();
@@ -125,30 +82,18 @@ std::size_t conv_encoder_impl::gather(const std::uint8_t* in, std::size_t items)
     return taken;
 }
 
-void conv_encoder_impl::encode()
+void conv_encoder_impl::encode(std::vector<std::uint8_t>& coded)
 {
     if (d_ends == termination::streaming) {
-        d_coded.resize(d_kernel.coded_bits(d_bits.size()));
-        d_kernel.encode(d_bits.data(), d_bits.size(), d_coded.data());
+        coded.resize(d_kernel.coded_bits(d_bits.size()));
+        d_kernel.encode(d_bits.data(), d_bits.size(), coded.data());
     } else if (d_bits.size() == d_frame_bits) {
-        d_coded.resize(d_kernel.coded_bits(d_frame_bits));
-        d_kernel.encode_frame(d_bits.data(), d_coded.data());
+        coded.resize(d_kernel.coded_bits(d_frame_bits));
+        d_kernel.encode_frame(d_bits.data(), coded.data());
     } else {
         return; // the frame goes on with the next items
     }
     d_bits.clear();
-}
-
-std::size_t conv_encoder_impl::send(std::uint8_t* out, std::size_t room)
-{
-    const auto n = std::min(room, d_coded.size() - d_sent);
-    std::copy_n(d_coded.begin() + d_sent, n, out);
-    d_sent += n;
-    if (d_sent == d_coded.size()) {
-        d_coded.clear();
-        d_sent = 0;
-    }
-    return n;
 }
 
 std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
@@ -160,17 +105,6 @@ std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
     const auto frame = item / d_block_items;
     const auto bit = item % d_block_items * bits_per_item;
     return frame * d_kernel.coded_bits(d_frame_bits) + d_code.values(bit);
-}
-
-void conv_encoder_impl::hold_tags(std::size_t taken)
-{
-    std::vector<tag_t> tags;
-    get_tags_in_range(tags, 0, nitems_read(0), nitems_read(0) + taken);
-    tag_queue::sort(tags);
-    for (auto& tag : tags) {
-        tag.offset = output_of_item(tag.offset - nitems_read(0) + d_taken);
-        d_tags.hold(tag);
-    }
 }
 
 } // namespace gpufec

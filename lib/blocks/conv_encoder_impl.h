@@ -10,7 +10,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_CONV_ENCODER_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_CONV_ENCODER_IMPL_H
 
-#include "tag_queue.h"
+#include "encoder_block.h"
 #include <gnuradio/gpufec/conv_encoder.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <vector>
@@ -18,7 +18,7 @@
 namespace gr {
 namespace gpufec {
 
-class conv_encoder_impl : public conv_encoder
+class conv_encoder_impl : public encoder_block<conv_encoder>
 {
 public:
     conv_encoder_impl(const conv_code& code,
@@ -26,19 +26,11 @@ public:
                       unsigned frame_bits,
                       bool packed_input);
 
-    bool start() override;
-    void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
-    int general_work(int noutput_items,
-                     gr_vector_int& ninput_items,
-                     gr_vector_const_void_star& input_items,
-                     gr_vector_void_star& output_items) override;
-
 private:
-    std::uint64_t output_of_item(std::uint64_t item) const;
-    std::size_t gather(const std::uint8_t* in, std::size_t items);
-    void encode();
-    std::size_t send(std::uint8_t* out, std::size_t room);
-    void hold_tags(std::size_t taken);
+    void restart() override;
+    std::size_t gather(const std::uint8_t* in, std::size_t items) override;
+    void encode(std::vector<std::uint8_t>& coded) override;
+    std::uint64_t output_of_item(std::uint64_t item) const override;
 
     const conv_code d_code;
     const termination d_ends;
@@ -48,15 +40,7 @@ private:
     const std::size_t d_block_items; // the input items of that
 
     conv_encoder_kernel d_kernel;
-    std::vector<std::uint8_t> d_bits;  // gathered, to be encoded
-    std::vector<std::uint8_t> d_coded; // encoded, to be sent
-    std::size_t d_sent = 0;            // of d_coded
-
-    // Items of this stream so far; the flowgraph's own counts restart with unlock().
-    std::uint64_t d_taken = 0;
-    std::uint64_t d_given = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
-    tag_queue d_tags;
+    std::vector<std::uint8_t> d_bits; // gathered, to be encoded
 };
 
 } // namespace gpufec

@@ -6,8 +6,6 @@
  */
 
 #include "gpu_sync_map_impl.h"
-#include <gnuradio/block_detail.h>
-#include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -20,9 +18,6 @@ namespace gr {
 namespace gpufec {
 
 namespace {
-
-// How long work() may sleep: tb.stop() waits for it.
-constexpr std::chrono::milliseconds longest_sleep{ 100 };
 
 std::size_t symbol_items(const sync_options& o)
 {
@@ -178,7 +173,6 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_symbol_items(symbol_items(options)),
       d_output_size(output_size(options)),
       d_prior_count(std::size_t(options.code.frame_symbols()) * options.code.q()),
-      d_wake_port(pmt::mp("wake")),
       d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
       d_drift_key(pmt::mp("sync_drift")),
       d_logp_key(pmt::mp("sync_logp")),
@@ -188,12 +182,10 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_frame(d_length_key,
               d_item_size,
               [this](const std::string& text) { d_logger->warn("{}", text); }),
-      d_channel(options.channel)
+      d_channel(options.channel),
+      d_wake_port(*this)
 {
     make_decoder();
-    message_port_register_in(d_wake_port);
-    // The message itself says nothing: its arrival makes the scheduler look again.
-    set_msg_handler(d_wake_port, [this](const pmt::pmt_t&) { d_waking = false; });
     set_tag_propagation_policy(TPP_CUSTOM);
     const std::uint64_t output = d_symbol_items, input = options.code.n();
     const auto common = std::gcd(output, input);
@@ -203,30 +195,11 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
 void gpu_sync_map_impl::make_decoder()
 {
     d_decoder.reset();
-    d_decoder = std::make_unique<sync_decoder>(d_options, make_hooks());
+    d_decoder = std::make_unique<sync_decoder>(
+        d_options, make_hooks<sync_decoder>(d_wake_port, d_logger));
     d_most_items = most_items(d_options, d_options.channel);
     d_frame.keep(d_most_items);
     publish_choices();
-}
-
-sync_decoder::hooks gpu_sync_map_impl::make_hooks()
-{
-    sync_decoder::hooks hooks;
-    hooks.wake = [this] { wake(); };
-    hooks.log = [this](sync_decoder::level level, const std::string& text) {
-        switch (level) {
-        case sync_decoder::level::info:
-            d_logger->info("{}", text);
-            break;
-        case sync_decoder::level::warning:
-            d_logger->warn("{}", text);
-            break;
-        case sync_decoder::level::error:
-            d_logger->error("{}", text);
-            break;
-        }
-    };
-    return hooks;
 }
 
 // Called before the flowgraph runs: priors cost memory and time where there are none.
@@ -270,13 +243,6 @@ void gpu_sync_map_impl::restart()
     d_taken = d_given = d_pushed = 0;
     d_finished = false;
     d_failure.clear();
-}
-
-void gpu_sync_map_impl::wake()
-{
-    if (!d_waking.exchange(true)) {
-        _post(d_wake_port, pmt::PMT_NIL);
-    }
 }
 
 void gpu_sync_map_impl::apply_settings()
@@ -611,7 +577,7 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
         std::lock_guard<std::mutex> guard(d_settings_mutex);
         d_new_max_latency_ms = max_latency_ms;
     }
-    wake();
+    d_wake_port.wake();
 }
 
 } // namespace gpufec

@@ -10,11 +10,11 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H
 
+#include "decoder_port.h"
 #include "frame_gatherer.h"
 #include "sync_parameters.h"
 #include "tag_queue.h"
 #include <gnuradio/gpufec/gpu_sync_map.h>
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -56,8 +56,6 @@ private:
     };
 
     void make_decoder();
-    sync_decoder::hooks make_hooks();
-    void wake();
     void apply_settings();
     void publish_choices();
     void restart();
@@ -89,8 +87,7 @@ private:
     const std::size_t d_symbol_items; // output items of a symbol
     const std::size_t d_output_size;  // of an output item
     const std::size_t d_prior_count;  // of a frame
-    const pmt::pmt_t d_wake_port;
-    const pmt::pmt_t d_length_key; // null: none
+    const pmt::pmt_t d_length_key;    // null: none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key;
     const pmt::pmt_t d_source; // of the tags that this block adds
 
@@ -123,7 +120,7 @@ private:
     std::string d_active_backend;
     int d_batch = 0;
 
-    std::atomic<bool> d_waking{ false };     // a message is on its way to the block
+    wake_port d_wake_port;
     std::unique_ptr<sync_decoder> d_decoder; // last: its threads call this block
 };
 

@@ -7,21 +7,11 @@
 
 #include "frame_batch.h"
 #include "input_format.h"
+#include "pipeline/slot_timer.h"
 #include "slot_benchmark.h"
-#include <chrono>
 
 namespace gr {
 namespace gpufec {
-
-namespace {
-
-double seconds()
-{
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
-}
-
-} // namespace
 
 ldpc_slot_benchmark::ldpc_slot_benchmark(const ldpc_options& options,
                                          const std::vector<std::byte>& items)
@@ -87,35 +77,12 @@ void ldpc_slot_benchmark::fill(std::byte* input)
 
 double ldpc_slot_benchmark::host_to_host(double duration)
 {
-    const double begin = seconds();
-    std::size_t batches = 0;
-    while (seconds() < begin + duration) {
-        while (d_pipeline.filling()) {
-            d_pipeline.submit(d_job);
-        }
-        if (d_pipeline.wait(std::chrono::milliseconds(100))) {
-            d_pipeline.release();
-            ++batches;
-        }
-    }
-    while (!d_pipeline.empty()) {
-        if (d_pipeline.wait(std::chrono::milliseconds(100))) {
-            d_pipeline.release();
-            ++batches;
-        }
-    }
-    return batches * frames() / (seconds() - begin);
+    return slot_timer<ldpc_job>(d_pipeline, d_job).rate(duration) * frames();
 }
 
 double ldpc_slot_benchmark::latency()
 {
-    const double begin = seconds();
-    d_pipeline.submit(d_job);
-    while (!d_pipeline.wait(std::chrono::milliseconds(100))) {
-    }
-    const double end = seconds();
-    d_pipeline.release();
-    return end - begin;
+    return slot_timer<ldpc_job>(d_pipeline, d_job).latency();
 }
 
 cuda_ldpc_times ldpc_slot_benchmark::device_times(unsigned rounds)

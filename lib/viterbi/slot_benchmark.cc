@@ -5,23 +5,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "pipeline/slot_timer.h"
 #include "slot_benchmark.h"
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace gr {
 namespace gpufec {
-
-namespace {
-
-double seconds()
-{
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
-}
-
-} // namespace
 
 slot_benchmark::slot_benchmark(const viterbi_options& options,
                                const std::vector<std::byte>& items)
@@ -93,33 +83,12 @@ double slot_benchmark::bits() const
 
 double slot_benchmark::host_to_host(double duration)
 {
-    const double begin = seconds();
-    std::size_t batches = 0;
-    while (seconds() < begin + duration) {
-        while (d_pipeline.filling()) {
-            d_pipeline.submit(d_job);
-        }
-        if (d_pipeline.wait(std::chrono::milliseconds(100))) {
-            d_pipeline.release();
-            ++batches;
-        }
-    }
-    while (d_pipeline.wait(std::chrono::milliseconds(100))) {
-        d_pipeline.release();
-        ++batches;
-    }
-    return batches * bits() / (seconds() - begin);
+    return slot_timer<viterbi_job>(d_pipeline, d_job).rate(duration) * bits();
 }
 
 double slot_benchmark::latency()
 {
-    const double begin = seconds();
-    d_pipeline.submit(d_job);
-    while (!d_pipeline.wait(std::chrono::milliseconds(100))) {
-    }
-    const double end = seconds();
-    d_pipeline.release();
-    return end - begin;
+    return slot_timer<viterbi_job>(d_pipeline, d_job).latency();
 }
 
 std::vector<cuda_viterbi_times> slot_benchmark::device_times(unsigned rounds)
