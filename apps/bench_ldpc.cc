@@ -150,17 +150,9 @@ json rates(const std::string& what,
            unsigned bits,
            double edge_iterations)
 {
-    auto all = json::array();
-    for (const double f : frames) {
-        all.add(f * bits);
-    }
-    return json::object(
-        { { "what", what },
-          { "median_bits_per_s", median(frames) * bits },
-          { "least_bits_per_s", *std::min_element(frames.begin(), frames.end()) * bits },
-          { "most_bits_per_s", *std::max_element(frames.begin(), frames.end()) * bits },
-          { "G_edge_iterations_per_s", median(frames) * edge_iterations / 1e9 },
-          { "runs", all } });
+    auto j = gpufec::rates(what, frames, bits);
+    j.add("G_edge_iterations_per_s", median(frames) * edge_iterations / 1e9);
+    return j;
 }
 
 void add(json& j, const measurement& m, const ldpc_options& options)
@@ -233,28 +225,19 @@ int bench_ldpc(const arguments& args)
     };
     po::options_description own("Benchmark options");
     own.add_options()(
-        "eb-n0", po::value<double>()->default_value(3), "of the frames, dB")(
-        "seconds", po::value<double>()->default_value(5), "for all runs together")(
-        "runs", po::value<int>()->default_value(9), "1 to 1000")("json", "for machines");
+        "eb-n0", po::value<double>()->default_value(3), "of the frames, dB");
+    add_bench_options(own);
     line.options.add(own);
     po::variables_map values;
     if (!line.parse(args, values)) {
         return 0;
     }
-    const int runs = values["runs"].as<int>();
-    if (runs < 1 || runs > 1000) {
-        throw usage_error("--runs is " + std::to_string(runs) + ": 1 to 1000 is allowed");
-    }
-    const double duration = values["seconds"].as<double>();
-    if (!(duration > 0)) {
-        throw usage_error("--seconds is " + std::to_string(duration) +
-                          ": more than 0 is allowed");
-    }
+    const auto settings = parse_bench_options(values);
     const double ebn0_db = values["eb-n0"].as<double>();
     const auto options = parse_ldpc_options(values);
     const auto m = naming_options([&] {
         const auto items = record(options, ebn0_db);
-        return measure(options, items, duration, runs);
+        return measure(options, items, settings.duration, settings.runs);
     });
     if (values.count("json")) {
         auto j = json::object({ { "command", line.name },
@@ -264,7 +247,7 @@ int bench_ldpc(const arguments& args)
         add(j, m, options);
         write_json(j, "-");
     } else {
-        print(m, options, runs);
+        print(m, options, settings.runs);
     }
     return 0;
 }

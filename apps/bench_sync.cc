@@ -134,20 +134,6 @@ measurement measure(const sync_options& options, double duration, int runs)
     return m;
 }
 
-json rates(const std::string& what, const std::vector<double>& frames, double bits)
-{
-    auto all = json::array();
-    for (const double f : frames) {
-        all.add(f * bits);
-    }
-    return json::object(
-        { { "what", what },
-          { "median_bits_per_s", median(frames) * bits },
-          { "least_bits_per_s", *std::min_element(frames.begin(), frames.end()) * bits },
-          { "most_bits_per_s", *std::max_element(frames.begin(), frames.end()) * bits },
-          { "runs", all } });
-}
-
 void add(json& j, const measurement& m, const sync_options& options)
 {
     const double bits = information_bits(options.code);
@@ -204,25 +190,16 @@ int bench_sync(const arguments& args)
         {}
     };
     po::options_description own("Benchmark options");
-    own.add_options()(
-        "seconds", po::value<double>()->default_value(5), "for all runs together")(
-        "runs", po::value<int>()->default_value(9), "1 to 1000")("json", "for machines");
+    add_bench_options(own);
     line.options.add(own);
     po::variables_map values;
     if (!line.parse(args, values)) {
         return 0;
     }
-    const int runs = values["runs"].as<int>();
-    if (runs < 1 || runs > 1000) {
-        throw usage_error("--runs is " + std::to_string(runs) + ": 1 to 1000 is allowed");
-    }
-    const double duration = values["seconds"].as<double>();
-    if (!(duration > 0)) {
-        throw usage_error("--seconds is " + std::to_string(duration) +
-                          ": more than 0 is allowed");
-    }
+    const auto settings = parse_bench_options(values);
     const auto options = parse_sync_options(values);
-    const auto m = naming_options([&] { return measure(options, duration, runs); });
+    const auto m = naming_options(
+        [&] { return measure(options, settings.duration, settings.runs); });
     if (values.count("json")) {
         auto j = json::object({ { "command", line.name },
                                 { "environment", environment() },
@@ -230,7 +207,7 @@ int bench_sync(const arguments& args)
         add(j, m, options);
         write_json(j, "-");
     } else {
-        print(m, options, runs);
+        print(m, options, settings.runs);
     }
     return 0;
 }

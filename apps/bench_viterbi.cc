@@ -181,20 +181,6 @@ slot_rates measure_slots(const viterbi_options& options,
     return r;
 }
 
-json rates(const std::string& what, const std::vector<double>& runs)
-{
-    auto all = json::array();
-    for (const double r : runs) {
-        all.add(r);
-    }
-    return json::object(
-        { { "what", what },
-          { "median_bits_per_s", median(runs) },
-          { "least_bits_per_s", *std::min_element(runs.begin(), runs.end()) },
-          { "most_bits_per_s", *std::max_element(runs.begin(), runs.end()) },
-          { "runs", all } });
-}
-
 json to_json(const cuda_viterbi_times& t)
 {
     return json::object({ { "copy_in", t.copy_in_ms },
@@ -220,40 +206,32 @@ int bench_viterbi(const arguments& args)
         {}
     };
     po::options_description own("Benchmark options");
-    own.add_options()(
-        "seconds", po::value<double>()->default_value(5), "for all runs together")(
-        "runs", po::value<int>()->default_value(9), "1 to 1000")("json", "for machines");
+    add_bench_options(own);
     line.options.add(own);
     po::variables_map values;
     if (!line.parse(args, values)) {
         return 0;
     }
-    const int runs = values["runs"].as<int>();
-    if (runs < 1 || runs > 1000) {
-        throw usage_error("--runs is " + std::to_string(runs) + ": 1 to 1000 is allowed");
-    }
-    const double duration = values["seconds"].as<double>();
-    if (!(duration > 0)) {
-        throw usage_error("--seconds is " + std::to_string(duration) +
-                          ": more than 0 is allowed");
-    }
+    const auto settings = parse_bench_options(values);
 
     const auto options = parse_viterbi_options(values);
     const auto source = naming_options([&] { return record(options); });
     auto bench =
         naming_options([&] { return std::make_unique<host_to_host>(options, source); });
     progress_line progress;
-    bench->run(std::min(0.2, duration / runs)); // caches, clocks and a full pipeline
+    const double a_run = settings.duration / settings.runs;
+    bench->run(std::min(0.2, a_run)); // caches, clocks and a full pipeline
     std::vector<double> measured;
-    for (int i = 0; i < runs; ++i) {
-        progress.show("run " + std::to_string(i + 1) + " of " + std::to_string(runs));
-        measured.push_back(bench->run(duration / runs));
+    for (int i = 0; i < settings.runs; ++i) {
+        progress.show("run " + std::to_string(i + 1) + " of " +
+                      std::to_string(settings.runs));
+        measured.push_back(bench->run(a_run));
     }
     progress.clear();
     slot_rates slots;
     const bool has_slots = options.format != soft_format::float32; // converted to int8
     if (has_slots) {
-        slots = measure_slots(options, source, duration, runs);
+        slots = measure_slots(options, source, settings.duration, settings.runs);
     }
 
     const auto& decoder = bench->decoder();
@@ -295,9 +273,10 @@ int bench_viterbi(const arguments& args)
               << decoder.active_device() << "), D=" << decoder.decode_length()
               << ", L=" << decoder.overlap() << ", batch " << decoder.batch() << "\n"
               << std::fixed << std::setprecision(1) << "stream        "
-              << median(measured) / 1e6 << " Mb/s decoded, median of " << runs << " ("
-              << *std::min_element(measured.begin(), measured.end()) / 1e6 << " to "
-              << *std::max_element(measured.begin(), measured.end()) / 1e6 << ")\n";
+              << median(measured) / 1e6 << " Mb/s decoded, median of " << settings.runs
+              << " (" << *std::min_element(measured.begin(), measured.end()) / 1e6
+              << " to " << *std::max_element(measured.begin(), measured.end()) / 1e6
+              << ")\n";
     if (has_slots) {
         std::cout << "host to host  " << median(slots.host_to_host) / 1e6
                   << " Mb/s from slot to slot, a batch of " << slots.bits / 1e6

@@ -162,6 +162,51 @@ double seconds()
     return std::chrono::duration<double>(now).count();
 }
 
+double pace_of(const po::variables_map& values)
+{
+    const double pace = values["pace"].as<double>();
+    if (!(pace >= 0)) {
+        throw usage_error("--pace is " + std::to_string(pace) +
+                          ": 0 and above is allowed");
+    }
+    return pace;
+}
+
+void add_bench_options(po::options_description& to)
+{
+    to.add_options()(
+        "seconds", po::value<double>()->default_value(5), "for all runs together")(
+        "runs", po::value<int>()->default_value(9), "1 to 1000")("json", "for machines");
+}
+
+bench_settings parse_bench_options(const po::variables_map& values)
+{
+    const int runs = values["runs"].as<int>();
+    if (runs < 1 || runs > 1000) {
+        throw usage_error("--runs is " + std::to_string(runs) + ": 1 to 1000 is allowed");
+    }
+    const double duration = values["seconds"].as<double>();
+    if (!(duration > 0)) {
+        throw usage_error("--seconds is " + std::to_string(duration) +
+                          ": more than 0 is allowed");
+    }
+    return { duration, runs };
+}
+
+json rates(const std::string& what, const std::vector<double>& runs, double unit)
+{
+    auto all = json::array();
+    for (const double r : runs) {
+        all.add(r * unit);
+    }
+    return json::object(
+        { { "what", what },
+          { "median_bits_per_s", median(runs) * unit },
+          { "least_bits_per_s", *std::min_element(runs.begin(), runs.end()) * unit },
+          { "most_bits_per_s", *std::max_element(runs.begin(), runs.end()) * unit },
+          { "runs", all } });
+}
+
 double median(std::vector<double> values)
 {
     std::sort(values.begin(), values.end());

@@ -73,6 +73,8 @@ std::string text(const boost::program_options::variables_map& values,
                  const std::string& option);
 //! Of --range: "A:STEP:B", "A", or "inf" for no noise.
 std::vector<double> parse_range(const std::string& text);
+//! Of --pace: 0 or more.
+double pace_of(const boost::program_options::variables_map& values);
 //! A number like 1e8.
 std::uint64_t count_of(const boost::program_options::variables_map& values,
                        const std::string& option);
@@ -97,6 +99,19 @@ private:
 double seconds();
 
 double median(std::vector<double> values);
+
+//! How `gpufec bench` measures.
+struct bench_settings {
+    double duration; //!< seconds for all runs together
+    int runs;
+};
+
+//! Adds --seconds, --runs and --json.
+void add_bench_options(boost::program_options::options_description& to);
+bench_settings parse_bench_options(const boost::program_options::variables_map& values);
+
+//! The rates of several runs, each of \p unit bits a second.
+json rates(const std::string& what, const std::vector<double>& runs, double unit = 1);
 
 //! Version of the module, processor and time, as they go with a measurement.
 json environment();

@@ -38,11 +38,7 @@ int decode_ldpc(const arguments& args)
     if (!line.parse(args, values)) {
         return 0;
     }
-    const double pace = values["pace"].as<double>();
-    if (!(pace >= 0)) {
-        throw usage_error("--pace is " + std::to_string(pace) +
-                          ": 0 and above is allowed");
-    }
+    const double pace = pace_of(values);
     const auto options = parse_ldpc_options(values);
     const auto& code = options.codes[0];
     const double bits = options.codeword ? code.n() : code.k();

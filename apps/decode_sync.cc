@@ -213,11 +213,7 @@ int decode_sync(const arguments& args)
     if (!line.parse(args, values)) {
         return 0;
     }
-    const double pace = values["pace"].as<double>();
-    if (!(pace >= 0)) {
-        throw usage_error("--pace is " + std::to_string(pace) +
-                          ": 0 and above is allowed");
-    }
+    const double pace = pace_of(values);
     sync_byte_decoder::setup setup{ parse_sync_options(values), {} };
     const auto& options = setup.options;
     const bool framed = options.mode == sync_mode::framed;

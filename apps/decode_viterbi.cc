@@ -47,11 +47,7 @@ int decode_viterbi(const arguments& args)
     if (!line.parse(args, values)) {
         return 0;
     }
-    const double pace = values["pace"].as<double>();
-    if (!(pace >= 0)) {
-        throw usage_error("--pace is " + std::to_string(pace) +
-                          ": 0 and above is allowed");
-    }
+    const double pace = pace_of(values);
     const auto options = parse_viterbi_options(values);
     const auto decoder = naming_options([&] {
         return std::make_unique<file_decoder<viterbi_decoder>>(
