@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-/* The CUDA backend: slots in flight on a device. Copies of a slot run on a stream of its
- * own, kernels of all slots one after the other, so that they share their scratch memory
- * and what of it the L2 cache holds. */
+/* The CUDA backend: slots in flight on a device, each on a stream of its own. Kernels of
+ * all slots run one after the other, so that they share their scratch memory and what of
+ * it the L2 cache holds; copies of one slot run beside the kernels of another. */
 
 #include "cuda_kernels.h"
 #include <algorithm>
@@ -39,7 +39,6 @@ public:
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits);
         }
-        d_kernels = std::make_unique<cuda::stream>();
         prepare(0);
     }
 
@@ -72,20 +71,23 @@ public:
         cuda::use(d_device);
         auto& s = state_of(slot);
         const auto stream = s.stream.get();
-        const auto kernels = d_kernels->get();
+        for (const auto& run : job.runs) {
+            prepare(run.code);
+        }
         cuda::check(cudaMemcpyAsync(s.input.get(),
                                     memory.input,
                                     job.input_bytes,
                                     cudaMemcpyHostToDevice,
                                     stream),
                     "copy to the device");
-        cuda::check(cudaEventRecord(s.there.get(), stream), "event");
-        cuda::check(cudaStreamWaitEvent(kernels, s.there.get(), 0), "event");
+        if (d_last && d_last != &s) {
+            cuda::check(cudaStreamWaitEvent(stream, d_last->decoded.get(), 0), "event");
+        }
         for (const auto& run : job.runs) {
             decode(run, s);
         }
-        cuda::check(cudaEventRecord(s.decoded.get(), kernels), "event");
-        cuda::check(cudaStreamWaitEvent(stream, s.decoded.get(), 0), "event");
+        cuda::check(cudaEventRecord(s.decoded.get(), stream), "event");
+        d_last = &s;
         cuda::check(cudaMemcpyAsync(memory.output,
                                     s.output.get(),
                                     job.output_bytes,
@@ -122,7 +124,10 @@ public:
     {
         cuda::use(d_device);
         auto& s = state_of(0);
-        const auto stream = d_kernels->get();
+        const auto stream = s.stream.get();
+        for (const auto& run : job.runs) {
+            prepare(run.code);
+        }
         std::vector<cuda::event> events;
         for (unsigned i = 0; i < 4; ++i) {
             events.emplace_back(cudaEventDefault);
@@ -173,7 +178,7 @@ private:
         {
         }
         cuda::stream stream;
-        cuda::event there, decoded, back;
+        cuda::event decoded, back;
         cuda::buffer<std::uint8_t> input;
         cuda::buffer<std::uint8_t> output;
         cuda::buffer<ldpc_status> status;
@@ -199,7 +204,6 @@ private:
     void decode(const ldpc_job::run& run, slot& s)
     {
         const auto& code = d_setup.codes[run.code];
-        prepare(run.code);
         const device_frames frames{ reinterpret_cast<const ldpc_frame*>(s.input.get()) +
                                         run.first,
                                     run.count,
@@ -209,10 +213,11 @@ private:
         const stopping stop{ d_setup.max_iterations,
                              d_setup.early_stop,
                              d_setup.output_bits(code) };
-        d_codes[run.code]->launch(frames, stop, d_scratch->get(), d_kernels->get());
+        d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.stream.get());
     }
 
-    // The tables of a code, made when it is first used, and scratch memory for it.
+    // The tables of a code, made when it is first used, and scratch memory for it; before
+    // a batch's first kernel, which may use the scratch memory there is.
     void prepare(std::uint32_t index)
     {
         auto& kernel = d_codes[index];
@@ -231,7 +236,9 @@ private:
         }
         const auto bytes = kernel->scratch_bytes(d_limits.pieces);
         if (!d_scratch || d_scratch->bytes() < bytes) {
-            cuda::check(cudaStreamSynchronize(d_kernels->get()), "synchronise");
+            if (d_last) {
+                cuda::check(cudaEventSynchronize(d_last->decoded.get()), "synchronise");
+            }
             d_scratch.reset();
             d_scratch = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
         }
@@ -244,7 +251,7 @@ private:
     std::vector<std::unique_ptr<code_kernel>> d_codes;
     std::vector<slot> d_slots;
     std::map<unsigned, std::size_t> d_state_of; // slot number to its place
-    std::unique_ptr<cuda::stream> d_kernels;
+    const slot* d_last = nullptr;               // whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
     std::function<void()> d_notify = [] {};
 };
