@@ -13,6 +13,7 @@
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <cuda_runtime.h>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -107,6 +108,35 @@ private:
     T* d_data = nullptr;
     std::size_t d_count;
 };
+
+/*!
+ * \brief Lets \p kernel take \p bytes of dynamic shared memory a block.
+ *
+ * It may then take all that the current device has: the limit belongs to the kernel,
+ * which decoders of other codes launch as well, with more or less.
+ *
+ * \throws std::runtime_error if there is not that much, which \p what would need
+ */
+template <class Kernel>
+void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
+{
+    const auto* const function = reinterpret_cast<const void*>(kernel);
+    int device = 0, all = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "device attribute");
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, function), "attributes of a kernel");
+    const auto room = std::size_t(all) - attributes.sharedSizeBytes;
+    if (bytes > room) {
+        throw std::runtime_error(what + " needs " + std::to_string(bytes) +
+                                 " bytes of shared memory a block, the CUDA device has " +
+                                 std::to_string(room));
+    }
+    check(cudaFuncSetAttribute(
+              function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(room)),
+          "shared memory of a kernel");
+}
 
 //! Locks host pages for fast copies; where that fails copies are slower, no more.
 inline bool page_lock(void* memory, std::size_t bytes)

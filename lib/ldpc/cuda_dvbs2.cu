@@ -92,10 +92,7 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
     if (!v.kernel || v.shared_bytes > p.sharedMemPerBlockOptin) {
         return nullptr;
     }
-    cuda::check(cudaFuncSetAttribute(v.kernel,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     int(v.shared_bytes)),
-                "shared memory");
+    cuda::allow_shared(v.kernel, v.shared_bytes, "the code");
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                     &resident, v.kernel, int(v.threads), v.shared_bytes),

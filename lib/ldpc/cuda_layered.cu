@@ -441,10 +441,7 @@ private:
                           (d_in_shared ? 0 : (posteriors + 15) / 16 * 16);
         d_bytes_a_block = (d_bytes_a_block + 255) / 256 * 256;
         if (d_in_shared) {
-            cuda::check(cudaFuncSetAttribute(decode_layered<Values>,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             int(p.sharedMemPerBlockOptin)),
-                        "shared memory");
+            cuda::allow_shared(decode_layered<Values>, d_shared_bytes, "the code");
         }
         int resident = 0;
         cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -237,18 +237,24 @@ std::vector<code_size> grid()
     return codes;
 }
 
+// Frames that keep a device busy for some tenth of a second.
+unsigned frames_of_a_batch(const code_size& c, double p, const setting& s)
+{
+    const auto plan = batch(c, p, s, 1).plan;
+    const double changes = s.form == sync_form::corridor ? plan.change.size() : 1;
+    const double cells = double(c.N) * c.n * c.q * plan.window * changes;
+    return unsigned(std::clamp(1e11 / cells, 1., 65536.));
+}
+
 json cuda_grid()
 {
     json all = json::array();
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& c : grid()) {
-            // Alone, as in the papers, and in a batch of about as much work.
-            const auto many =
-                std::clamp(unsigned(3e8 / (double(c.N) * c.n * c.q)), 16u, 16384u);
-            for (const unsigned frames : { 1u, many }) {
-                all.add(measure_cuda(c, p, corridor_global, frames));
-                all.add(measure_cuda(c, p, corridor_local, frames));
-                all.add(measure_cuda(c, p, linear, frames));
+            for (const auto& s : { corridor_global, corridor_local, linear }) {
+                // Alone, as in the papers, and in a batch.
+                all.add(measure_cuda(c, p, s, 1));
+                all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }
         }
     }

@@ -71,23 +71,6 @@ buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
     return to;
 }
 
-template <class Kernel>
-void allow_shared(Kernel kernel, std::size_t bytes, int device, const std::string& what)
-{
-    int most = 0;
-    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "device attribute");
-    if (bytes > std::size_t(most)) {
-        throw std::runtime_error(what + " needs " + std::to_string(bytes) +
-                                 " bytes of shared memory a block, the CUDA device has " +
-                                 std::to_string(most));
-    }
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               int(bytes)),
-          "shared memory of a kernel");
-}
-
 //! The kernels of a form, and the device memory that they need in a slot.
 class launch_plan
 {
@@ -147,7 +130,7 @@ public:
         while (d_warps > 1 && shared_bytes() > std::size_t(most) / 2) {
             --d_warps;
         }
-        allow_shared(d_kernel, shared_bytes(), device, "the window of drifts");
+        allow_shared(d_kernel, shared_bytes(), "the window of drifts");
         int resident = 0, multiprocessors = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                   &resident, d_kernel, 32 * d_warps, shared_bytes()),
@@ -295,12 +278,11 @@ public:
         while (d_warps > 1 && posterior_shared() > 64u << 10) {
             d_warps /= 2;
         }
-        allow_shared(d_kernels.branches, branch_shared(), device, "the drift changes");
+        allow_shared(d_kernels.branches, branch_shared(), "the drift changes");
         allow_shared(corridor_boundaries<Lattice, Metric>,
                      boundary_shared(),
-                     device,
                      "the window of drifts");
-        allow_shared(d_kernels.posteriors, posterior_shared(), device, "the alphabet");
+        allow_shared(d_kernels.posteriors, posterior_shared(), "the alphabet");
     }
 
     std::size_t work_bytes(std::size_t frames) const override

@@ -174,6 +174,31 @@ TEST_F(sync_cuda, windows_beyond_a_thousand_drifts)
     check_against_reference(data, data.options, make, 1e-10);
 }
 
+// Decoders of different codes launch the same kernels, with more or less shared memory.
+TEST_F(sync_cuda, decoders_of_wide_and_narrow_windows)
+{
+    auto narrow =
+        random_frames(codebook_random(6, 8, 3, 4), { 0.01, 0.01, 0 }, 1).options;
+    auto data = random_frames(codebook_random(6, 8, 60, 4), { 0.1, 0.1, 0 }, 3);
+    for (const auto form : { sync_form::linear, sync_form::corridor }) {
+        for (const auto storage : { sync_storage::global, sync_storage::local }) {
+            for (auto* o : { &narrow, &data.options }) {
+                o->form = form;
+                o->storage = storage;
+                o->precision = sync_precision::float64;
+            }
+            std::vector<std::unique_ptr<sync_batch_decoder>> others;
+            const auto before_a_narrow_one = [&](const sync_plan& plan,
+                                                 std::size_t frames) {
+                auto decoder = make(plan, frames);
+                others.push_back(make(make_plan(narrow), 1));
+                return decoder;
+            };
+            check_against_reference(data, data.options, before_a_narrow_one, 1e-10);
+        }
+    }
+}
+
 // What a decoder makes of frames, or of all of them in one stream.
 std::vector<double> decode_all(const test_frames& data, const sync_options& options)
 {

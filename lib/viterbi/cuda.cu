@@ -39,15 +39,6 @@ struct device_buffers {
     std::byte* output;
 };
 
-template <class Kernel>
-void allow_shared(Kernel kernel, std::size_t bytes)
-{
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               int(bytes)),
-          "shared memory of a kernel");
-}
-
 // Called before the first kernel of a batch and after each.
 using marker = std::function<void()>;
 
@@ -99,7 +90,8 @@ public:
               d_history, code.outputs(), d_layout.states, d_layout.even_chunk)),
           d_order(as_sent(code))
     {
-        allow_shared(d_forward, pbvd_shared_bytes(d_layout));
+        allow_shared(
+            d_forward, pbvd_shared_bytes(d_layout), "a code with so many outputs");
     }
 
     output_order order() const override { return d_order; }
@@ -205,11 +197,12 @@ public:
         }
         d_narrow_fits = d_threads >= 32;
         if (d_narrow_fits) {
-            allow_shared(fused<prepared, false>(), d_shared);
-            allow_shared(fused<prepared, true>(), d_shared);
+            const std::string fused_blocks = "the window of a block";
+            allow_shared(fused<prepared, false>(), d_shared, fused_blocks);
+            allow_shared(fused<prepared, true>(), d_shared, fused_blocks);
             if constexpr (Code::outputs == 2) {
-                allow_shared(fused<direct_input<false>, false>(), d_shared);
-                allow_shared(fused<direct_input<true>, false>(), d_shared);
+                allow_shared(fused<direct_input<false>, false>(), d_shared, fused_blocks);
+                allow_shared(fused<direct_input<true>, false>(), d_shared, fused_blocks);
             }
             int resident = 0;
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -400,7 +393,9 @@ public:
           d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
-        allow_shared(choose_prepare(setup.map.outputs), prepare_shared_bytes(setup.map));
+        allow_shared(choose_prepare(setup.map.outputs),
+                     prepare_shared_bytes(setup.map),
+                     "the puncturing pattern");
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;

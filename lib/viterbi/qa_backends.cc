@@ -259,6 +259,30 @@ TEST_P(viterbi_cuda, equals_reference)
     }
 }
 
+// Decoders of different codes launch the same kernels, with more or less shared memory.
+TEST(viterbi_cuda_together, decoders_of_every_code)
+{
+    if (const auto found = find_cuda_devices(); found.devices.empty()) {
+        GTEST_SKIP() << found.missing;
+    }
+    std::vector<prepared> data;
+    for (const auto& c : cases()) {
+        data.push_back(prepare(c, 25));
+    }
+    for (const std::string kernel : { "auto", "pbvd", "fused" }) {
+        std::vector<std::unique_ptr<viterbi_batch_decoder>> decoders;
+        for (const auto& p : data) {
+            decoders.push_back(make_cuda(p, kernel));
+        }
+        for (std::size_t i = 0; i < data.size(); ++i) {
+            if (decoders[i]) {
+                EXPECT_EQ(decode(*decoders[i], data[i]), data[i].expected)
+                    << cases()[i].name << ", " << kernel;
+            }
+        }
+    }
+}
+
 std::string case_name(const testing::TestParamInfo<test_case>& info)
 {
     return info.param.name;

@@ -127,6 +127,9 @@ enum { cudaEventDefault, cudaEventDisableTiming };
 enum { cudaStreamNonBlocking };
 enum { cudaHostRegisterPortable };
 
+struct cudaFuncAttributes {
+    std::size_t sharedSizeBytes;
+};
 struct cudaDeviceProp {
     char name[32];
 };
@@ -134,6 +137,11 @@ struct cudaDeviceProp {
 inline const char* cudaGetErrorString(cudaError_t) { return "none"; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaGetDevice(int* device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
 {
     std::strcpy(to->name, "emulated");
@@ -142,6 +150,11 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int)
 {
     *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : 227 << 10;
+    return cudaSuccess;
+}
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void*)
+{
+    to->sharedSizeBytes = 0;
     return cudaSuccess;
 }
 inline cudaError_t cudaFuncSetAttribute(const void*, int, int) { return cudaSuccess; }
