@@ -103,6 +103,12 @@ public:
     buffer& operator=(buffer&&) = delete;
     T* get() const { return d_data; }
     std::size_t bytes() const { return d_count * sizeof(T); }
+    //! Zeros, for memory that goes to the host with gaps that no kernel writes.
+    void clear()
+    {
+        check(cudaMemset(d_data, 0, bytes()), "memset");
+        check(cudaStreamSynchronize(nullptr), "memset");
+    }
 
 private:
     T* d_data = nullptr;

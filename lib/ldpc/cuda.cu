@@ -176,6 +176,7 @@ private:
         explicit slot(const batch_limits& l)
             : input(l.input_bytes), output(l.output_bytes), status(l.pieces)
         {
+            output.clear();
         }
         cuda::stream stream;
         cuda::event decoded, back;

@@ -554,6 +554,7 @@ private:
               status(l.pieces),
               work(work_bytes)
         {
+            output.clear();
         }
         std::size_t bytes() const
         {

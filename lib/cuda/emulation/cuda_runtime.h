@@ -182,6 +182,11 @@ inline cudaError_t cudaFree(void* memory)
     std::free(memory);
     return cudaSuccess;
 }
+inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes)
+{
+    std::memset(memory, value, bytes);
+    return cudaSuccess;
+}
 inline cudaError_t
 cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind)
 {
