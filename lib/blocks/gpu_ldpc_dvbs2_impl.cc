@@ -78,7 +78,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      double normalization,
                      bool acm,
                      const std::map<std::string, std::string>& named_codes,
-                     bool llr_pdu)
+                     bool llr_pdu,
+                     const std::vector<int>& devices)
 {
     const std::string from_0 = "allowed are 0 and more";
     if (output != "message" && output != "codeword") {
@@ -120,8 +121,7 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.slots = not_negative("slots", slots, "allowed are 1 to 16");
     options.max_latency_ms = max_latency_ms;
     options.where = backend_from_string(backend);
-    not_negative("device", device, from_0);
-    options.devices = { device };
+    options.devices = devices_of(device, devices);
     options.threads = not_negative("threads", threads, "allowed are 1 to 256");
     return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
         options, list.names, packed_output, acm);

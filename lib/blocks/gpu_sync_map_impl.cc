@@ -123,7 +123,8 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                                       int start_first,
                                       const std::vector<double>& start_prior,
                                       int end_first,
-                                      const std::vector<double>& end_prior)
+                                      const std::vector<double>& end_prior,
+                                      const std::vector<int>& devices)
 {
     const std::string from_0 = "0 and more is allowed";
     const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
@@ -152,8 +153,7 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
     options.slots = not_negative("slots", slots, "1 to 16 is allowed");
     options.max_latency_ms = max_latency_ms;
     options.where = backend_from_string(backend);
-    not_negative("device", device, from_0);
-    options.devices = { device };
+    options.devices = devices_of(device, devices);
     options.threads = not_negative("threads", threads, "1 to 256 is allowed");
     if (options.mode == sync_mode::framed && length_tag.empty()) {
         throw std::invalid_argument(

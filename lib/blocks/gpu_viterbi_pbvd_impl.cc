@@ -78,11 +78,7 @@ gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(int constraint_length,
     options.slots = not_negative("slots", slots, "allowed are 1 to 16");
     options.max_latency_ms = max_latency_ms;
     options.where = backend_from_string(backend);
-    not_negative("device", device, from_0);
-    for (const int d : devices) {
-        not_negative("devices", d, from_0);
-    }
-    options.devices = devices.empty() ? std::vector<int>{ device } : devices;
+    options.devices = devices_of(device, devices);
     options.threads = not_negative("threads", threads, "allowed are 1 to 256");
     options.cuda_kernel = cuda_kernel;
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(

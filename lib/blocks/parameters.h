@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace gr {
 namespace gpufec {
@@ -29,6 +30,18 @@ not_negative(const std::string& name, int value, const std::string& allowed)
                                     allowed);
     }
     return value;
+}
+
+//! The CUDA devices that the parameters device and devices name.
+//! \throws std::invalid_argument for numbers below 0
+inline std::vector<int> devices_of(int device, const std::vector<int>& devices)
+{
+    const std::string from_0 = "allowed are 0 and more";
+    not_negative("device", device, from_0);
+    for (const int d : devices) {
+        not_negative("devices", d, from_0);
+    }
+    return devices.empty() ? std::vector<int>{ device } : devices;
 }
 
 //! \throws std::invalid_argument unless \p good

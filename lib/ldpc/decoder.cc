@@ -260,7 +260,11 @@ private:
         }
         h.failed_over = [this](const std::string& what) {
             d_hooks.log(level::error,
-                        what + "; decoding goes on with the CPU, nothing is lost");
+                        what +
+                            (d_pipeline->devices() > 0
+                                 ? "; decoding goes on with the other devices"
+                                 : "; decoding goes on with the CPU") +
+                            ", nothing is lost");
         };
         std::size_t largest = 0;
         for (const auto& code : d_options.codes) {

@@ -252,6 +252,25 @@ class qa_ldpc(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'code is "short 9/10"'):
             decoder.set_code("short 9/10")
 
+    def test_acm_on_cuda(self):
+        if qa_support.cuda_missing():
+            self.skipTest(qa_support.cuda_missing())
+        _, llr, tags = self.acm_stream(self.xfecframe)
+        # Codes follow each other again and again.
+        count = sum(map(len, llr))
+        llr = np.concatenate(llr * 4)
+        tags = [(at + i * count, *tag) for i in range(4) for at, *tag in tags]
+        expected, expected_tags = decode(llr, tags, acm=True)
+        for devices in [], [0, 0]:
+            for batch in 1, 3, 0:
+                with self.subTest(devices=devices, batch=batch):
+                    items, found = decode(llr, tags, backend="cuda", acm=True, batch=batch,
+                                          devices=devices)
+                    np.testing.assert_array_equal(items, expected)
+                    for key in "ldpc_iterations", "ldpc_valid":
+                        self.assertEqual(qa_support.tags_of(found, key),
+                                         qa_support.tags_of(expected_tags, key))
+
     def decided(self, llr, tags=(), **parameters):
         """Output items, and the metadata and signs of each message."""
         source, sink = qa_support.vector_source(llr, tags), blocks.vector_sink_b()
@@ -317,6 +336,9 @@ class qa_ldpc(unittest.TestCase):
                 (dict(slots=0), "slots is 0"),
                 (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
                 (dict(backend="gpu"), 'backend is "gpu"'),
+                (dict(device=-1), "device is -1"),
+                (dict(devices=[0, -1]), "devices is -1"),
+                (dict(devices=[0] * 17), "number of devices is 17"),
                 (dict(threads=0), "threads is 0"),
                 (dict(schedule="serial"), 'schedule is "serial"'),
                 (dict(offset=100.0), "offset is 100"),

@@ -125,6 +125,16 @@ class qa_sync_map(unittest.TestCase):
             self.skipTest(support.cuda_missing())
         self.error_rates("cuda")
 
+    def test_devices_take_batches_in_turn(self):
+        if support.cuda_missing():
+            self.skipTest(support.cuda_missing())
+        _, frames = small_frames(60)
+        expected, _ = run(framed_source(frames), decoder())
+        for devices in [0], [0, 0, 0]:
+            block = decoder(backend="cuda", devices=devices, batch=5)
+            symbols, _ = run(framed_source(frames), block)
+            np.testing.assert_array_equal(symbols, expected)
+
     def error_rates(self, backend):
         """The known symbol error rates, n = 10, q = 32, N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
@@ -582,7 +592,7 @@ class qa_sync_map(unittest.TestCase):
             backend="auto", device=0, threads=1, form="linear", exclusion=1e-10, mn_min=0,
             mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
             insertion_cap=2, state_threshold=0.0, lattice_threshold=0.0, start_first=0,
-            start_prior=[], end_first=0, end_prior=[])
+            start_prior=[], end_first=0, end_prior=[], devices=[])
         for block, first, expected in (
                 (gpufec.gpu_sync_map, "codebook", decoder_defaults),
                 (gpufec.sync_encoder, "codebook",
@@ -637,6 +647,8 @@ class qa_sync_map(unittest.TestCase):
                 (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
                 (dict(backend="gpu"), 'backend is "gpu"'),
                 (dict(device=-1), "device is -1"), (dict(threads=0), "threads is 0"),
+                (dict(devices=[0, -1]), "devices is -1"),
+                (dict(devices=[0] * 17), "number of devices is 17"),
                 (dict(form="square"), 'form is "square"'),
                 (dict(exclusion=0.0), "exclusion is 0"),
                 (dict(mn_min=1), "mn_min is 1"), (dict(mn_max=-1), "mn_max is -1"),

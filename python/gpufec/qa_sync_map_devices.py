@@ -53,6 +53,20 @@ class qa_sync_map_devices(unittest.TestCase):
                     self.assertIn("error", said[0])
                     self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
+    def test_one_of_several_devices_fails(self):
+        expected, _ = self.decode(decoder(backend="cpu"))
+        for failing in "0:2", "1:0", "2:3":
+            with self.subTest(failing=failing):
+                lines = []
+                with failure(failing), output_of_process(lines):
+                    block = decoder(devices=[0, 1, 2], batch=5)
+                    output, _ = self.decode(block)
+                np.testing.assert_array_equal(output, expected)
+                self.assertEqual(block.active_backend(), "cuda")
+                said = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(said), 1, lines)
+                self.assertIn("goes on with the other devices, nothing is lost", said[0])
+
     def test_without_a_fallback_the_flowgraph_ends(self):
         expected, _ = self.decode(decoder(backend="cpu"))
         lines = []

@@ -12,6 +12,7 @@
 #include <gnuradio/gpufec/api.h>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace gr {
 namespace gpufec {
@@ -88,6 +89,8 @@ public:
      * \param acm frames name their codes by tags
      * \param named_codes alist files by the names that tags and set_code() give them
      * \param llr_pdu send the decisions on each frame from the message port llr_pdu
+     * \param devices CUDA devices, up to 16, that take batches in turn, instead of
+     *        \p device; empty: that one alone
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -114,7 +117,8 @@ public:
                      double normalization = -1.0,
                      bool acm = false,
                      const std::map<std::string, std::string>& named_codes = {},
-                     bool llr_pdu = false);
+                     bool llr_pdu = false,
+                     const std::vector<int>& devices = {});
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -93,17 +93,22 @@ public:
      *        at the first
      * \param alphabet channel symbols to choose from, 2 to 16
      * \param receiver of form "corridor": "corridor", "lattice" (all of it) or "trellis"
-     * (a cap on insertions); other than corridor on the CPU only \param insertion_cap of
-     * receiver "trellis", the most insertions before a bit \param state_threshold of form
-     * "corridor", boundary metrics below this part of the largest count as 0; 0 to below
-     * 1, above 0 on the CPU only \param lattice_threshold of form "corridor", lattice
-     * values below this part of their row's largest count as 0; 0 to below 1, above 0 on
-     * the CPU only \param start_first of mode "framed", the drift of start_prior's first
-     * entry \param start_prior weights of the drifts start_first, start_first + 1, … with
-     * which a frame begins; drift m means at its item m. Empty: start_first for certain
+     *        (a cap on insertions); other than corridor on the CPU only
+     * \param insertion_cap of receiver "trellis", the most insertions before a bit
+     * \param state_threshold of form "corridor", boundary metrics below this part of the
+     *        largest count as 0; 0 to below 1, above 0 on the CPU only
+     * \param lattice_threshold of form "corridor", lattice values below this part of
+     *        their row's largest count as 0; 0 to below 1, above 0 on the CPU only
+     * \param start_first of mode "framed", the drift of start_prior's first entry
+     * \param start_prior weights of the drifts start_first, start_first + 1, … with
+     *        which a frame begins; drift m means at its item m. Empty: start_first for
+     *        certain
      * \param end_first of mode "framed", the drift of end_prior's first entry
      * \param end_prior weights of the drifts end_first, end_first + 1, … with which a
-     * frame ends; drift m means n·N + m items after its first. Empty: with its last item
+     *        frame ends; drift m means n·N + m items after its first. Empty: with its
+     *        last item
+     * \param devices CUDA devices, up to 16, that take batches in turn, instead of
+     *        \p device; empty: that one alone
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -140,7 +145,8 @@ public:
                      int start_first = 0,
                      const std::vector<double>& start_prior = {},
                      int end_first = 0,
-                     const std::vector<double>& end_prior = {});
+                     const std::vector<double>& end_prior = {},
+                     const std::vector<int>& devices = {});
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_ldpc_dvbs2.h)
-// BINDTOOL_HEADER_FILE_HASH(da8ac56b2b8058bdc1986bc6f0e61422)
+// BINDTOOL_HEADER_FILE_HASH(fe77ae77f9c7139163ba4233d6f891cf)
 
 /* Python binding of the block gpu_ldpc_dvbs2. */
 
@@ -56,6 +56,7 @@ void bind_gpu_ldpc_dvbs2(py::module& m)
              py::arg("acm") = false,
              py::arg("named_codes") = std::map<std::string, std::string>(),
              py::arg("llr_pdu") = false,
+             py::arg("devices") = std::vector<int>(),
              DOC(gr, gpufec, gpu_ldpc_dvbs2, make))
         .def("active_backend",
              &gpu_ldpc_dvbs2::active_backend,

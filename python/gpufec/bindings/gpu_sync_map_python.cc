@@ -8,7 +8,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_sync_map.h)
-// BINDTOOL_HEADER_FILE_HASH(549e1348e6cc35cbb5899d4c7455af28)
+// BINDTOOL_HEADER_FILE_HASH(7a7dff610066d20af43bdfd1a14be945)
 
 /* Python binding of the block gpu_sync_map. */
 
@@ -63,7 +63,8 @@ void bind_gpu_sync_map(py::module& m)
                          int start_first,
                          const std::vector<double>& start_prior,
                          int end_first,
-                         const std::vector<double>& end_prior) {
+                         const std::vector<double>& end_prior,
+                         const std::vector<int>& devices) {
                  return gpu_sync_map::make(
                      words_of(codebook, q, n, frame_symbols, alphabet),
                      q,
@@ -98,7 +99,8 @@ void bind_gpu_sync_map(py::module& m)
                      start_first,
                      start_prior,
                      end_first,
-                     end_prior);
+                     end_prior,
+                     devices);
              }),
              py::arg("codebook"),
              py::arg("q") = 32,
@@ -134,6 +136,7 @@ void bind_gpu_sync_map(py::module& m)
              py::arg("start_prior") = std::vector<double>(),
              py::arg("end_first") = 0,
              py::arg("end_prior") = std::vector<double>(),
+             py::arg("devices") = std::vector<int>(),
              DOC(gr, gpufec, gpu_sync_map, make))
         .def("active_backend",
              &gpu_sync_map::active_backend,

@@ -75,6 +75,8 @@ Args:
     acm : frames name their codes by tags
     named_codes : alist files by the names that tags and set_code() give them
     llr_pdu : send the decisions on each frame from the message port llr_pdu
+    devices : CUDA devices, up to 16, that take batches in turn, instead of device; empty:
+        that one alone
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed

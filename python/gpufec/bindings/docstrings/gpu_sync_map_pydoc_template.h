@@ -91,6 +91,8 @@ Args:
     end_first : of mode "framed", the drift of end_prior's first entry
     end_prior : weights of the drifts end_first, end_first + 1, … with which a frame ends;
         drift m means n·N + m items after its first. Empty: with its last item
+    devices : CUDA devices, up to 16, that take batches in turn, instead of device; empty:
+        that one alone
 
 Raises:
     ValueError : naming the parameter, its value and what is allowed
