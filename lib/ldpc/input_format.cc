@@ -6,6 +6,7 @@
  */
 
 #include "input_format.h"
+#include <type_traits>
 #include <algorithm>
 
 namespace gr {
@@ -19,6 +20,7 @@ input_format::input_format(const message_rule& rule, llr_format format, float ll
 {
     for (unsigned b = 0; b < 256; ++b) {
         d_of_byte[b] = in_steps(std::max(-127, int(std::int8_t(b))));
+        d_byte_of_byte[b] = d_precision == ldpc_precision::int8 ? d_of_byte[b] : 0;
     }
 }
 
@@ -65,7 +67,11 @@ void input_format::convert_as(const void* from,
     }
     const auto* const bytes = static_cast<const std::uint8_t*>(from) + first;
     for (std::size_t i = 0; i < count; ++i) {
-        to[i] = Value(d_of_byte[bytes[i]]);
+        if constexpr (std::is_same_v<Value, std::int8_t>) {
+            to[i] = d_byte_of_byte[bytes[i]];
+        } else {
+            to[i] = Value(d_of_byte[bytes[i]]);
+        }
     }
 }
 
