@@ -7,6 +7,7 @@
 
 /* The stream decoder: fills slots with frames, and hands decided bits out in order. */
 
+#include "backends.h"
 #include "frame_batch.h"
 #include "input_format.h"
 #include "pipeline/deadline_timer.h"
@@ -223,55 +224,26 @@ private:
 
     void make_pipeline()
     {
-        std::vector<std::unique_ptr<ldpc_batch_decoder>> decoders;
-        std::string reason;
-        if (d_options.where != backend::cpu) {
-            try {
-                for (const int device : d_options.devices) {
-                    const auto batch = decoders.empty()
-                                           ? d_options.batch
-                                           : decoders.front()->limits().pieces;
-                    decoders.push_back(
-                        make_cuda_ldpc(d_setup, batch, d_options.slots, device));
-                }
-            } catch (const std::runtime_error& error) {
-                if (d_options.where == backend::cuda) {
-                    throw;
-                }
-                reason = error.what();
-                decoders.clear();
-            }
-        }
-        if (decoders.empty()) {
-            const auto batch = d_options.batch
-                                   ? d_options.batch
-                                   : cpu_ldpc_batch(d_setup, d_options.threads);
-            decoders.push_back(make_cpu_ldpc(d_setup, batch, d_options.threads));
-        }
-        log_backend(*decoders.front(), reason);
+        auto made = make_ldpc_decoders(d_setup, d_options);
+        const auto batch = made.decoders.front()->limits().pieces;
+        log_backend(*made.decoders.front(), made.missing);
 
         pipeline<ldpc_job>::hooks h;
         h.completion = d_hooks.wake;
         if (d_options.where == backend::automatic) {
-            const auto batch = decoders.front()->limits().pieces;
             h.fallback = [this, batch] {
                 return make_cpu_ldpc(d_setup, batch, d_options.threads);
             };
         }
         h.failed_over = [this](const std::string& what) {
-            d_hooks.log(level::error,
-                        what +
-                            (d_pipeline->devices() > 0
-                                 ? "; decoding goes on with the other devices"
-                                 : "; decoding goes on with the CPU") +
-                            ", nothing is lost");
+            d_hooks.log(level::error, failed_over_text(what, d_pipeline->devices()));
         };
         std::size_t largest = 0;
         for (const auto& code : d_options.codes) {
             largest = std::max(largest, d_setup.frame_input_bytes(code));
         }
         d_partial.resize(largest);
-        d_pipeline.emplace(std::move(decoders), d_options.slots, std::move(h));
+        d_pipeline.emplace(std::move(made.decoders), d_options.slots, std::move(h));
     }
 
     void log_backend(const ldpc_batch_decoder& decoder, const std::string& reason) const

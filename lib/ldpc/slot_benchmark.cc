@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "backends.h"
 #include "frame_batch.h"
 #include "input_format.h"
 #include "pipeline/slot_timer.h"
@@ -18,7 +19,7 @@ ldpc_slot_benchmark::ldpc_slot_benchmark(const ldpc_options& options,
     : d_options(options),
       d_setup(make_ldpc_setup(options)),
       d_items(items),
-      d_pipeline(make_decoders(), options.slots, {})
+      d_pipeline(make_ldpc_decoders(d_setup, options).decoders, options.slots, {})
 {
     for (unsigned i = 0; i < options.slots * options.devices.size(); ++i) {
         if (auto* const slot = d_pipeline.filling()) {
@@ -34,31 +35,6 @@ ldpc_slot_benchmark::ldpc_slot_benchmark(const ldpc_options& options,
         d_iterations += double(status[f].iterations) / frames();
     }
     d_pipeline.drain();
-}
-
-std::vector<std::unique_ptr<ldpc_batch_decoder>>
-ldpc_slot_benchmark::make_decoders() const
-{
-    std::vector<std::unique_ptr<ldpc_batch_decoder>> decoders;
-    if (d_options.where != backend::cpu) {
-        try {
-            for (const int device : d_options.devices) {
-                decoders.push_back(
-                    make_cuda_ldpc(d_setup, d_options.batch, d_options.slots, device));
-            }
-            return decoders;
-        } catch (const std::runtime_error&) {
-            if (d_options.where == backend::cuda) {
-                throw;
-            }
-            decoders.clear();
-        }
-    }
-    decoders.push_back(make_cpu_ldpc(
-        d_setup,
-        d_options.batch ? d_options.batch : cpu_ldpc_batch(d_setup, d_options.threads),
-        d_options.threads));
-    return decoders;
 }
 
 void ldpc_slot_benchmark::fill(std::byte* input)

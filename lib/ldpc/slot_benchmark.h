@@ -41,7 +41,6 @@ public:
     std::size_t frames() const { return d_job.codewords; }
 
 private:
-    std::vector<std::unique_ptr<ldpc_batch_decoder>> make_decoders() const;
     void fill(std::byte* input);
 
     const ldpc_options d_options;

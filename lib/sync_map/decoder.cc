@@ -8,6 +8,7 @@
 /* The synchronisation decoder: frames, pushed or cut from a stream, into slots, and
  * decoded frames out in order. */
 
+#include "backends.h"
 #include "check.h"
 #include "cpu.h"
 #include "cuda.h"
@@ -233,30 +234,9 @@ private:
 
     void make_pipeline()
     {
-        std::vector<std::unique_ptr<sync_batch_decoder>> decoders;
-        d_missing.clear();
-        if (d_options.where != backend::cpu) {
-            try {
-                for (const int device : d_options.devices) {
-                    decoders.push_back(make_cuda_decoder(
-                        *d_plan, cuda_batch(), d_options.slots, device));
-                }
-                align(decoders);
-            } catch (const std::exception& error) {
-                if (d_options.where == backend::cuda) {
-                    throw;
-                }
-                d_missing = error.what();
-                decoders.clear();
-            }
-        }
-        if (decoders.empty()) {
-            const auto frames = d_options.batch
-                                    ? d_options.batch
-                                    : cpu_sync_batch(*d_plan, d_options.threads);
-            decoders.push_back(make_cpu_decoder(*d_plan, frames, d_options.threads));
-        }
-        d_batch = decoders.front()->limits().pieces;
+        auto made = make_sync_decoders(*d_plan, d_options);
+        d_missing = made.missing;
+        d_batch = made.decoders.front()->limits().pieces;
 
         pipeline<sync_job>::hooks h;
         h.completion = d_hooks.wake;
@@ -266,36 +246,9 @@ private:
             };
         }
         h.failed_over = [this](const std::string& what) {
-            d_hooks.log(level::error,
-                        what +
-                            (d_pipeline->devices() > 0
-                                 ? "; decoding goes on with the other devices"
-                                 : "; decoding goes on with the CPU") +
-                            ", nothing is lost");
+            d_hooks.log(level::error, failed_over_text(what, d_pipeline->devices()));
         };
-        d_pipeline.emplace(std::move(decoders), d_options.slots, std::move(h));
-    }
-
-    // A stream's frames come one after the other, so large batches only make it wait.
-    std::size_t cuda_batch() const
-    {
-        return d_options.batch || d_options.mode == sync_mode::framed ? d_options.batch
-                                                                      : 64;
-    }
-
-    // Several devices take batches in turn, so all take the smallest one's.
-    void align(std::vector<std::unique_ptr<sync_batch_decoder>>& decoders)
-    {
-        std::size_t least = decoders.front()->limits().pieces;
-        for (const auto& d : decoders) {
-            least = std::min(least, d->limits().pieces);
-        }
-        for (std::size_t i = 0; i < decoders.size(); ++i) {
-            if (decoders[i]->limits().pieces != least) {
-                decoders[i] = make_cuda_decoder(
-                    *d_plan, least, d_options.slots, d_options.devices[i]);
-            }
-        }
+        d_pipeline.emplace(std::move(made.decoders), d_options.slots, std::move(h));
     }
 
     void report() const

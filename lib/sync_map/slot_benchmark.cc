@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "backends.h"
 #include "cpu.h"
 #include "pipeline/slot_timer.h"
 #include "slot_benchmark.h"
@@ -26,7 +27,7 @@ sync_slot_benchmark::sync_slot_benchmark(
     const sync_options& options, const std::vector<sync_frame_source::frame>& frames)
     : d_options(framed(options)),
       d_plan(make_plan(d_options)),
-      d_pipeline(make_decoders(), d_options.slots, {}),
+      d_pipeline(make_sync_decoders(d_plan, d_options).decoders, d_options.slots, {}),
       d_frames(d_pipeline.active().limits().pieces)
 {
     for (unsigned i = 0; i < d_options.slots * d_options.devices.size(); ++i) {
@@ -36,31 +37,6 @@ sync_slot_benchmark::sync_slot_benchmark(
         }
     }
     d_pipeline.drain();
-}
-
-std::vector<std::unique_ptr<sync_batch_decoder>>
-sync_slot_benchmark::make_decoders() const
-{
-    std::vector<std::unique_ptr<sync_batch_decoder>> decoders;
-    if (d_options.where != backend::cpu) {
-        try {
-            for (const int device : d_options.devices) {
-                decoders.push_back(
-                    make_cuda_decoder(d_plan, d_options.batch, d_options.slots, device));
-            }
-            return decoders;
-        } catch (const std::runtime_error&) {
-            if (d_options.where == backend::cuda) {
-                throw;
-            }
-            decoders.clear();
-        }
-    }
-    decoders.push_back(make_cpu_decoder(
-        d_plan,
-        d_options.batch ? d_options.batch : cpu_sync_batch(d_plan, d_options.threads),
-        d_options.threads));
-    return decoders;
 }
 
 void sync_slot_benchmark::fill(const std::vector<sync_frame_source::frame>& frames,

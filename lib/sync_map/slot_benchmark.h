@@ -44,7 +44,6 @@ public:
     unsigned window() const { return d_plan.window; }
 
 private:
-    std::vector<std::unique_ptr<sync_batch_decoder>> make_decoders() const;
     void fill(const std::vector<sync_frame_source::frame>& frames, std::byte* input);
 
     const sync_options d_options;

@@ -8,6 +8,7 @@
 /* The stream decoder: fills slots with soft values, keeps what the next blocks overlap,
  * and hands the decoded bits out in order. */
 
+#include "backends.h"
 #include "job.h"
 #include "pipeline/deadline_timer.h"
 #include "pipeline/pipeline.h"
@@ -321,34 +322,15 @@ private:
 
     void make_pipeline()
     {
-        std::vector<std::unique_ptr<viterbi_batch_decoder>> decoders;
-        std::string reason;
-        if (d_options.where != backend::cpu) {
-            try {
-                for (const int device : d_options.devices) {
-                    decoders.push_back(make_cuda_viterbi(d_setup,
-                                                         whole_frames(d_options.batch),
-                                                         d_options.slots,
-                                                         device,
-                                                         d_options.cuda_kernel));
-                }
-                align_batches(decoders);
-            } catch (const std::runtime_error& error) {
-                if (d_options.where == backend::cuda) {
-                    throw;
-                }
-                reason = error.what();
-                decoders.clear();
-            }
+        auto made = make_viterbi_decoders(d_setup, d_options);
+        d_batch = made.decoders.front()->limits().pieces;
+        if (d_batch < d_options.batch) {
+            d_hooks.log(level::warning,
+                        "the device's memory holds batches of " +
+                            std::to_string(d_batch) + " parallel blocks, not " +
+                            std::to_string(d_options.batch));
         }
-        if (decoders.empty()) {
-            const auto blocks = d_options.batch
-                                    ? whole_frames(d_options.batch)
-                                    : cpu_viterbi_batch(d_setup, d_options.threads);
-            decoders.push_back(make_cpu_viterbi(d_setup, blocks, d_options.threads));
-        }
-        d_batch = decoders.front()->limits().pieces;
-        report(*decoders.front(), reason);
+        report(*made.decoders.front(), made.missing);
 
         pipeline<viterbi_job>::hooks h;
         h.completion = d_hooks.wake;
@@ -358,37 +340,9 @@ private:
             };
         }
         h.failed_over = [this](const std::string& what) {
-            d_hooks.log(level::error,
-                        what +
-                            (d_pipeline->devices() > 0
-                                 ? "; decoding goes on with the other devices"
-                                 : "; decoding goes on with the CPU") +
-                            ", nothing is lost");
+            d_hooks.log(level::error, failed_over_text(what, d_pipeline->devices()));
         };
-        d_pipeline.emplace(std::move(decoders), d_options.slots, std::move(h));
-    }
-
-    // Several devices take batches in turn, so all take the smallest one's.
-    void align_batches(std::vector<std::unique_ptr<viterbi_batch_decoder>>& decoders)
-    {
-        std::size_t least = decoders.front()->limits().pieces;
-        for (const auto& d : decoders) {
-            least = std::min(least, d->limits().pieces);
-        }
-        for (std::size_t i = 0; i < decoders.size(); ++i) {
-            if (decoders[i]->limits().pieces != least) {
-                decoders[i] = make_cuda_viterbi(d_setup,
-                                                least,
-                                                d_options.slots,
-                                                d_options.devices[i],
-                                                d_options.cuda_kernel);
-            }
-        }
-        if (d_options.batch && least < whole_frames(d_options.batch)) {
-            d_hooks.log(level::warning,
-                        "the device's memory holds batches of " + std::to_string(least) +
-                            " parallel blocks, not " + std::to_string(d_options.batch));
-        }
+        d_pipeline.emplace(std::move(made.decoders), d_options.slots, std::move(h));
     }
 
     void report(const viterbi_batch_decoder& decoder, const std::string& reason) const
@@ -402,12 +356,6 @@ private:
             text << "; no CUDA: " << reason;
         }
         d_hooks.log(level::info, text.str());
-    }
-
-    std::size_t whole_frames(std::size_t blocks) const
-    {
-        const std::size_t unit = d_setup.plan.blocks_per_frame;
-        return (blocks + unit - 1) / unit * unit;
     }
 
     // Pieces: parallel blocks of a stream, or frames.

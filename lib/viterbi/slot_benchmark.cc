@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
+#include "backends.h"
 #include "pipeline/slot_timer.h"
 #include "slot_benchmark.h"
 #include <algorithm>
@@ -24,7 +25,7 @@ slot_benchmark::slot_benchmark(const viterbi_options& options,
                               options.overlap),
               options.format == soft_format::packed4),
       d_items(items),
-      d_pipeline(make_decoders(), options.slots, {})
+      d_pipeline(make_viterbi_decoders(d_setup, options).decoders, options.slots, {})
 {
     const auto limits = d_pipeline.active().limits();
     d_job.blocks = limits.pieces;
@@ -38,32 +39,6 @@ slot_benchmark::slot_benchmark(const viterbi_options& options,
         d_pipeline.submit(d_job);
     }
     d_pipeline.drain();
-}
-
-std::vector<std::unique_ptr<viterbi_batch_decoder>> slot_benchmark::make_decoders() const
-{
-    std::vector<std::unique_ptr<viterbi_batch_decoder>> decoders;
-    const std::size_t unit = d_setup.plan.blocks_per_frame;
-    const auto blocks = (d_options.batch + unit - 1) / unit * unit;
-    if (d_options.where != backend::cpu) {
-        try {
-            for (const int device : d_options.devices) {
-                decoders.push_back(make_cuda_viterbi(
-                    d_setup, blocks, d_options.slots, device, d_options.cuda_kernel));
-            }
-            return decoders;
-        } catch (const std::runtime_error&) {
-            if (d_options.where == backend::cuda) {
-                throw;
-            }
-            decoders.clear();
-        }
-    }
-    decoders.push_back(
-        make_cpu_viterbi(d_setup,
-                         blocks ? blocks : cpu_viterbi_batch(d_setup, d_options.threads),
-                         d_options.threads));
-    return decoders;
 }
 
 void slot_benchmark::fill(std::byte* input, std::size_t bytes) const

@@ -41,7 +41,6 @@ public:
     const viterbi_job& job() const { return d_job; }
 
 private:
-    std::vector<std::unique_ptr<viterbi_batch_decoder>> make_decoders() const;
     void fill(std::byte* input, std::size_t bytes) const;
 
     const viterbi_options d_options;
