@@ -9,9 +9,9 @@
  * all slots run one after the other, so that they share their scratch memory and what of
  * it the L2 cache holds; copies of one slot run beside the kernels of another. */
 
+#include "cuda/device_decoder.h"
 #include "cuda_kernels.h"
 #include <algorithm>
-#include <map>
 
 namespace gr {
 namespace gpufec {
@@ -22,18 +22,26 @@ using namespace ldpc_cuda;
 
 constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, chosen batches
 
-class cuda_ldpc : public ldpc_batch_decoder
+struct ldpc_slot : cuda::device_slot {
+    explicit ldpc_slot(const batch_limits& l)
+        : input(l.input_bytes), output(l.output_bytes), status(l.pieces)
+    {
+        output.clear();
+    }
+    cuda::event decoded; // kernels are through, the copies back may not be
+    cuda::buffer<std::uint8_t> input;
+    cuda::buffer<std::uint8_t> output;
+    cuda::buffer<ldpc_status> status;
+};
+
+class cuda_ldpc : public cuda::device_decoder<ldpc_job, ldpc_slot>
 {
 public:
     cuda_ldpc(const ldpc_setup& setup, std::size_t codewords, unsigned slots, int device)
-        : d_setup(setup), d_device(device), d_codes(setup.codes.size())
+        : device_decoder(device), d_setup(setup), d_codes(setup.codes.size())
     {
-        cuda::select(device);
-        cudaDeviceProp p;
-        cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-        d_name = p.name;
         if (codewords == 0) {
-            codewords = choose_batch(slots, p.multiProcessorCount);
+            codewords = choose_batch(slots);
         }
         d_limits = setup.limits(codewords);
         for (unsigned i = 0; i < slots; ++i) {
@@ -42,35 +50,15 @@ public:
         prepare(0);
     }
 
-    ~cuda_ldpc() override
-    {
-        cudaSetDevice(d_device);
-        cudaDeviceSynchronize();
-    }
+    ~cuda_ldpc() override { settle(); }
 
     batch_limits limits() const override { return d_limits; }
-    std::string backend() const override { return "cuda"; }
-    std::string device() const override { return d_name; }
-    bool page_lock(void* memory, std::size_t bytes) override
-    {
-        cuda::use(d_device);
-        return cuda::page_lock(memory, bytes);
-    }
-    void page_unlock(void* memory) noexcept override
-    {
-        cudaSetDevice(d_device);
-        cuda::page_unlock(memory);
-    }
-    void on_completion(std::function<void()> notify) override
-    {
-        d_notify = std::move(notify);
-    }
 
     void submit(unsigned slot, const ldpc_job& job, const buffers& memory) override
     {
-        cuda::use(d_device);
-        auto& s = state_of(slot);
-        const auto stream = s.stream.get();
+        use();
+        auto& s = d_slots.at(slot);
+        const auto stream = s.queue.get();
         for (const auto& run : job.runs) {
             prepare(run.code);
         }
@@ -100,31 +88,15 @@ public:
                                     cudaMemcpyDeviceToHost,
                                     stream),
                     "copy from the device");
-        cuda::check(cudaEventRecord(s.back.get(), stream), "event");
-        cuda::check(cudaLaunchHostFunc(
-                        stream,
-                        [](void* self) { static_cast<cuda_ldpc*>(self)->d_notify(); },
-                        this),
-                    "callback");
-    }
-
-    bool finished(unsigned slot) override
-    {
-        cuda::use(d_device);
-        const auto state = cudaEventQuery(state_of(slot).back.get());
-        if (state == cudaErrorNotReady) {
-            return false;
-        }
-        cuda::check(state, "decoding");
-        return true;
+        complete(s);
     }
 
     //! Medians of \p rounds batches, each alone on the device.
     cuda_ldpc_times measure(const ldpc_job& job, const buffers& memory, unsigned rounds)
     {
-        cuda::use(d_device);
-        auto& s = state_of(0);
-        const auto stream = s.stream.get();
+        use();
+        auto& s = d_slots.front();
+        const auto stream = s.queue.get();
         for (const auto& run : job.runs) {
             prepare(run.code);
         }
@@ -172,29 +144,13 @@ public:
     }
 
 private:
-    struct slot {
-        explicit slot(const batch_limits& l)
-            : input(l.input_bytes), output(l.output_bytes), status(l.pieces)
-        {
-            output.clear();
-        }
-        cuda::stream stream;
-        cuda::event decoded, back;
-        cuda::buffer<std::uint8_t> input;
-        cuda::buffer<std::uint8_t> output;
-        cuda::buffer<ldpc_status> status;
-    };
-
-    // The memory of a slot: slots come with any numbers, but no more of them than made.
-    slot& state_of(unsigned number)
-    {
-        const auto next = d_state_of.size();
-        return d_slots.at(d_state_of.emplace(number, next).first->second);
-    }
-
     // Whole waves of two blocks a multiprocessor, within the memory to be locked.
-    std::size_t choose_batch(unsigned slots, int multiprocessors) const
+    std::size_t choose_batch(unsigned slots) const
     {
+        int multiprocessors = 0;
+        cuda::check(cudaDeviceGetAttribute(
+                        &multiprocessors, cudaDevAttrMultiProcessorCount, d_device),
+                    "device attribute");
         const auto one = d_setup.limits(1);
         const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
         const std::size_t wave = 2 * multiprocessors;
@@ -202,7 +158,7 @@ private:
         return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
     }
 
-    void decode(const ldpc_job::run& run, slot& s)
+    void decode(const ldpc_job::run& run, ldpc_slot& s)
     {
         const auto& code = d_setup.codes[run.code];
         const device_frames frames{ reinterpret_cast<const ldpc_frame*>(s.input.get()) +
@@ -214,7 +170,7 @@ private:
         const stopping stop{ d_setup.max_iterations,
                              d_setup.early_stop,
                              d_setup.output_bits(code) };
-        d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.stream.get());
+        d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.queue.get());
     }
 
     // The tables of a code, made when it is first used, and scratch memory for it; before
@@ -246,15 +202,10 @@ private:
     }
 
     const ldpc_setup d_setup;
-    const int d_device;
-    std::string d_name;
     batch_limits d_limits;
     std::vector<std::unique_ptr<code_kernel>> d_codes;
-    std::vector<slot> d_slots;
-    std::map<unsigned, std::size_t> d_state_of; // slot number to its place
-    const slot* d_last = nullptr;               // whose kernels were submitted last
+    const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
-    std::function<void()> d_notify = [] {};
 };
 
 } // namespace

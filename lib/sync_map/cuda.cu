@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "cuda.h"
-#include "cuda/runtime.h"
+#include "cuda/device_decoder.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
 #include "cuda_words.h"
@@ -455,74 +455,51 @@ std::unique_ptr<launch_plan> make_launch(const sync_plan& plan, int device)
 
 // ---- slots ----
 
-class cuda_decoder : public sync_batch_decoder
+struct sync_slot : device_slot {
+    sync_slot(const batch_limits& l, std::size_t work_bytes)
+        : input(l.input_bytes), output(l.output_bytes), status(l.pieces), work(work_bytes)
+    {
+        output.clear();
+    }
+    std::size_t bytes() const
+    {
+        return input.bytes() + output.bytes() + status.bytes() + work.bytes();
+    }
+    buffer<std::byte> input, output;
+    buffer<sync_status> status;
+    buffer<std::byte> work;
+};
+
+class cuda_decoder : public device_decoder<sync_job, sync_slot>
 {
 public:
     cuda_decoder(const sync_plan& plan, std::size_t frames, unsigned slots, int device)
-        : d_plan(plan),
+        : device_decoder(device),
+          d_plan(plan),
           d_geometry(make_geometry(plan)),
-          d_device((select(device), device)),
           d_launch(make_launch(plan, device)),
           d_limits(limits_of(plan, frames))
     {
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, device), "device properties");
-        d_name = properties.name;
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits, d_launch->work_bytes(frames));
         }
     }
 
-    ~cuda_decoder() override
-    {
-        cudaSetDevice(d_device);
-        for (auto& s : d_slots) {
-            cudaStreamSynchronize(s.queue.get());
-        }
-    }
+    ~cuda_decoder() override { settle(); }
 
     batch_limits limits() const override { return d_limits; }
-    std::string backend() const override { return "cuda"; }
-    std::string device() const override { return d_name; }
-    bool page_lock(void* memory, std::size_t bytes) override
-    {
-        use(d_device);
-        return cuda::page_lock(memory, bytes);
-    }
-    void page_unlock(void* memory) noexcept override { cuda::page_unlock(memory); }
-    void on_completion(std::function<void()> notify) override
-    {
-        d_notify = std::move(notify);
-    }
 
     void submit(unsigned slot, const sync_job& job, const buffers& memory) override
     {
-        use(d_device);
-        auto& s = memory_of(slot);
+        use();
+        auto& s = d_slots.at(slot);
         enqueue(s, job.frames, memory, [] {});
-        // Before the callback, so that who is called finds the batch finished.
-        check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
-        check(cudaLaunchHostFunc(
-                  s.queue.get(),
-                  [](void* self) { static_cast<cuda_decoder*>(self)->d_notify(); },
-                  this),
-              "completion callback");
-    }
-
-    bool finished(unsigned slot) override
-    {
-        use(d_device);
-        const auto state = cudaEventQuery(memory_of(slot).done.get());
-        if (state == cudaErrorNotReady) {
-            return false;
-        }
-        check(state, "decoding");
-        return true;
+        complete(s);
     }
 
     cuda_sync_times measure(std::size_t frames, const buffers& memory)
     {
-        use(d_device);
+        use();
         auto& s = d_slots[0];
         std::vector<event> marks;
         enqueue(s, frames, memory, [&] {
@@ -547,40 +524,9 @@ public:
     }
 
 private:
-    struct slot_memory {
-        slot_memory(const batch_limits& l, std::size_t work_bytes)
-            : input(l.input_bytes),
-              output(l.output_bytes),
-              status(l.pieces),
-              work(work_bytes)
-        {
-            output.clear();
-        }
-        std::size_t bytes() const
-        {
-            return input.bytes() + output.bytes() + status.bytes() + work.bytes();
-        }
-        stream queue;
-        event done;
-        buffer<std::byte> input, output;
-        buffer<sync_status> status;
-        buffer<std::byte> work;
-    };
-
-    // A caller of several decoders numbers their slots together, so numbers have gaps.
-    slot_memory& memory_of(unsigned slot)
-    {
-        const auto known = std::find(d_numbers.begin(), d_numbers.end(), slot);
-        if (known != d_numbers.end()) {
-            return d_slots[known - d_numbers.begin()];
-        }
-        d_numbers.push_back(slot);
-        return d_slots.at(d_numbers.size() - 1);
-    }
-
     // \p mark is called before the first step of a batch and after each.
     template <class Mark>
-    void enqueue(slot_memory& s, std::size_t frames, const buffers& memory, Mark&& mark)
+    void enqueue(sync_slot& s, std::size_t frames, const buffers& memory, Mark&& mark)
     {
         const auto stream = s.queue.get();
         mark();
@@ -613,13 +559,8 @@ private:
 
     const sync_plan d_plan;
     const sync_geometry d_geometry;
-    const int d_device;
     const std::unique_ptr<launch_plan> d_launch;
     const batch_limits d_limits;
-    std::string d_name;
-    std::vector<slot_memory> d_slots;
-    std::vector<unsigned> d_numbers; // by which the caller knows them
-    std::function<void()> d_notify = [] {};
 };
 
 std::size_t choose_batch(const sync_plan& plan, unsigned slots)

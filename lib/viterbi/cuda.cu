@@ -8,7 +8,7 @@
 /* The CUDA backend: a stream and device memory for each slot, and the launch plan. */
 
 #include "cpu_kernels.h"
-#include "cuda/runtime.h"
+#include "cuda/device_decoder.h"
 #include "cuda_pbvd.cuh"
 #include "cuda_prepare.cuh"
 #include "cuda_registers.cuh"
@@ -380,7 +380,23 @@ std::unique_ptr<kernels> make_kernels(const viterbi_setup& setup, const std::str
     return std::make_unique<pbvd>(setup.code);
 }
 
-class cuda_viterbi : public viterbi_batch_decoder
+struct viterbi_slot : device_slot {
+    viterbi_slot(std::size_t input_bytes,
+                 std::size_t soft_words,
+                 std::size_t survivor_words,
+                 std::size_t output_bytes)
+        : input(input_bytes),
+          soft(soft_words),
+          survivors(survivor_words),
+          output(output_bytes)
+    {
+    }
+    buffer<std::byte> input;
+    buffer<std::uint32_t> soft, survivors;
+    buffer<std::byte> output;
+};
+
+class cuda_viterbi : public device_decoder<viterbi_job, viterbi_slot>
 {
 public:
     cuda_viterbi(const viterbi_setup& setup,
@@ -388,17 +404,14 @@ public:
                  unsigned slots,
                  int device,
                  const std::string& kernel)
-        : d_setup(setup),
-          d_device((select(device), device)),
+        : device_decoder(device),
+          d_setup(setup),
           d_kernels(make_kernels(setup, kernel)),
           d_limits(setup.limits(blocks))
     {
         allow_shared(choose_prepare(setup.map.outputs),
                      prepare_shared_bytes(setup.map),
                      "the puncturing pattern");
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, device), "device properties");
-        d_name = properties.name;
         const auto pairs = padded_pairs(blocks);
         const auto soft = pairs * setup.plan.window * soft_words(setup.map.outputs);
         const auto survivors = pairs * d_kernels->survivor_words(setup.plan);
@@ -408,58 +421,22 @@ public:
         }
     }
 
-    ~cuda_viterbi() override
-    {
-        cudaSetDevice(d_device);
-        for (auto& s : d_slots) {
-            cudaStreamSynchronize(s.queue.get());
-        }
-    }
+    ~cuda_viterbi() override { settle(); }
 
     batch_limits limits() const override { return d_limits; }
-    std::string backend() const override { return "cuda"; }
-    std::string device() const override { return d_name; }
-    bool page_lock(void* memory, std::size_t bytes) override
-    {
-        use(d_device);
-        return cuda::page_lock(memory, bytes);
-    }
-    void page_unlock(void* memory) noexcept override { cuda::page_unlock(memory); }
-    void on_completion(std::function<void()> notify) override
-    {
-        d_notify = std::move(notify);
-    }
 
     void submit(unsigned slot, const viterbi_job& job, const buffers& memory) override
     {
-        use(d_device);
-        auto& s = d_slots[slot];
-        const auto stream = s.queue.get();
+        use();
+        auto& s = d_slots.at(slot);
         enqueue(s, job, memory, [] {});
-        // Before the callback, so that who is called finds the batch finished.
-        check(cudaEventRecord(s.done.get(), stream), "event");
-        check(cudaLaunchHostFunc(
-                  stream,
-                  [](void* self) { static_cast<cuda_viterbi*>(self)->d_notify(); },
-                  this),
-              "completion callback");
-    }
-
-    bool finished(unsigned slot) override
-    {
-        use(d_device);
-        const auto state = cudaEventQuery(d_slots[slot].done.get());
-        if (state == cudaErrorNotReady) {
-            return false;
-        }
-        check(state, "decoding");
-        return true;
+        complete(s);
     }
 
     //! Begins to decode a batch, whose times() follow.
     void measure(const viterbi_job& job, const buffers& memory)
     {
-        use(d_device);
+        use();
         auto& s = d_slots[0];
         d_marks.clear();
         enqueue(s, job, memory, [&] {
@@ -470,7 +447,7 @@ public:
 
     cuda_viterbi_times times()
     {
-        use(d_device);
+        use();
         check(cudaStreamSynchronize(d_slots[0].queue.get()), "decoding");
         float ms[5];
         for (unsigned i = 0; i < 5; ++i) {
@@ -493,26 +470,8 @@ public:
     }
 
 private:
-    struct slot_memory {
-        slot_memory(std::size_t input_bytes,
-                    std::size_t soft_words,
-                    std::size_t survivor_words,
-                    std::size_t output_bytes)
-            : input(input_bytes),
-              soft(soft_words),
-              survivors(survivor_words),
-              output(output_bytes)
-        {
-        }
-        stream queue;
-        event done;
-        buffer<std::byte> input;
-        buffer<std::uint32_t> soft, survivors;
-        buffer<std::byte> output;
-    };
-
     // Copies and kernels of a batch; \p mark is called before the first and after each.
-    void enqueue(slot_memory& s,
+    void enqueue(viterbi_slot& s,
                  const viterbi_job& job,
                  const buffers& memory,
                  const marker& mark)
@@ -575,13 +534,9 @@ private:
     }
 
     const viterbi_setup d_setup;
-    const int d_device;
     const std::unique_ptr<kernels> d_kernels;
     const batch_limits d_limits;
-    std::string d_name;
-    std::vector<slot_memory> d_slots;
     std::vector<event> d_marks; // of what is measured
-    std::function<void()> d_notify = [] {};
 };
 
 // As many blocks as page-locked memory and a quarter of the device's free memory hold.
