@@ -11,7 +11,7 @@
 #include "file_decoder.h"
 #include "sync_options.h"
 #include <csignal>
-#include <cstring>
+#include <algorithm>
 #include <deque>
 #include <fstream>
 
@@ -112,7 +112,7 @@ public:
             next_frame();
         }
         const auto n = std::min(room, d_rest.size() - d_given);
-        std::memcpy(out, d_rest.data() + d_given, n);
+        std::copy_n(d_rest.begin() + d_given, n, out);
         d_given += n;
         return n;
     }
