@@ -228,8 +228,7 @@ private:
     {
         const auto& g = d_geometry;
         const std::size_t rows = d_bits || d_segments == 1 ? 0 : count * g.q;
-        return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length +
-                                d_layout.stride),
+        return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length),
                  c.take<Row>(rows * d_layout.window),
                  c.take<double>(g.priors ? count * g.outputs : 0) };
     }

@@ -308,9 +308,10 @@ __device__ void fetch_alpha(const linear_layout& l, Metric* to, const Metric* al
 {
     const unsigned offset = l.offset;
     fours_of_row(l.stride, [&](unsigned k) {
-        // Beyond the row is memory that nobody looks at.
+        // Nobody looks at what is copied beyond the row.
+        const unsigned from = min(k, l.length - 4);
         for (unsigned c = 0; c < 4; c += 16 / sizeof(Metric)) {
-            __pipeline_memcpy_async(to - offset + k + c, alpha - offset + k + c, 16);
+            __pipeline_memcpy_async(to - offset + k + c, alpha - offset + from + c, 16);
         }
     });
     __pipeline_commit();
