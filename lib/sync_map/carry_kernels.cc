@@ -24,7 +24,8 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-constexpr unsigned most_rows = 5; // that a sweep keeps in registers
+// Rows that a sweep keeps in registers, of which AVX-512 has twice as many.
+constexpr unsigned most_rows = GPUFEC_LANES >= 16 ? 10 : 5;
 
 template <class Real>
 class carrier
@@ -115,28 +116,23 @@ private:
     template <bool First>
     void sweep(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
-        static_assert(most_rows == 5);
-        switch (d_f.alphabet == 2 ? rows : 0) {
-        case 0:
-            return sweep<1, First, items::any>(Q, symbols, last);
-        case 1:
-            return sweep_bits<1, First>(Q, symbols, last);
-        case 2:
-            return sweep_bits<2, First>(Q, symbols, last);
-        case 3:
-            return sweep_bits<3, First>(Q, symbols, last);
-        case 4:
-            return sweep_bits<4, First>(Q, symbols, last);
-        case 5:
-            return sweep_bits<5, First>(Q, symbols, last);
+        if (d_f.alphabet == 2) {
+            sweep_bits<most_rows, First>(rows, Q, symbols, last);
+        } else {
+            sweep<1, First, items::any>(Q, symbols, last);
         }
     }
 
-    template <unsigned Rows, bool First>
-    void sweep_bits(const Real* Q, const vec* symbols, Real last)
+    // Finds the sweep of so many rows, up to Most.
+    template <unsigned Most, bool First>
+    void sweep_bits(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
-        d_f.clean ? sweep<Rows, First, items::clean_bits>(Q, symbols, last)
-                  : sweep<Rows, First, items::bits>(Q, symbols, last);
+        if (rows == Most) {
+            d_f.clean ? sweep<Most, First, items::clean_bits>(Q, symbols, last)
+                      : sweep<Most, First, items::bits>(Q, symbols, last);
+        } else if constexpr (Most > 1) {
+            sweep_bits<Most - 1, First>(rows, Q, symbols, last);
+        }
     }
 
     // Clean: a wrong bit weighs 0 and a right one 1.
@@ -147,7 +143,7 @@ private:
     {
         const vec c = vec{} + Real(d_f.insertion), pd = vec{} + Real(d_f.deletion),
                   c_last = vec{} + last;
-        const unsigned M = d_M, s = Items == items::any ? d_f.alphabet : 2;
+        const std::size_t M = d_M, s = Items == items::any ? d_f.alphabet : 2;
         const auto* const alpha = reinterpret_cast<const Real*>(d_alpha);
         mask is_sent[2][Rows]; // bit 0, bit 1
         for (unsigned r = 0; r < Rows; ++r) {
@@ -155,15 +151,15 @@ private:
             is_sent[0][r] = ~is_sent[1][r];
         }
         vec x[Rows + 1] = {};
-        const auto input = [&](unsigned k) __attribute__((always_inline))
+        const auto input = [&](std::size_t k) __attribute__((always_inline))
         {
             return First ? c * x[0] + alpha[k] : d_rows[k];
         };
         // Step k of rows low to high, those that are within the window.
-        const auto step = [&](unsigned k, vec in, unsigned low, unsigned high)
+        const auto step = [&](std::size_t k, vec in, unsigned low, unsigned high)
             __attribute__((always_inline))
         {
-            const auto* const at = Q + std::size_t(k - 1) * s;
+            const auto* const at = Q + (k - 1) * s;
             const vec zero = vec{} + at[0], one = vec{} + at[1];
             const mask* const right = is_sent[at[1] > 0];
             vec before = x[0], now = in;
@@ -189,14 +185,14 @@ private:
             }
         };
         x[0] = input(0);
-        for (unsigned k = 1; k < Rows; ++k) {
+        for (std::size_t k = 1; k < Rows; ++k) {
             step(k, input(k), 1, k);
         }
-        for (unsigned k = Rows; k < M; ++k) {
+        for (std::size_t k = Rows; k < M; ++k) {
             step(k, input(k), 1, Rows);
             d_rows[k - Rows] = x[Rows];
         }
-        for (unsigned gone = 0; gone < Rows; ++gone) {
+        for (std::size_t gone = 0; gone < Rows; ++gone) {
             step(M + gone, vec{}, gone + 1, Rows);
             d_rows[M + gone - Rows] = x[Rows];
         }
