@@ -22,13 +22,11 @@ using namespace gr::gpufec;
 namespace {
 
 const char* const usage =
-    "usage: bench_sync_map cuda linear | corridor | grid | limits | errors\n"
-    "       bench_sync_map cpu speed | grid\n"
-    "linear, corridor, speed: n = 10, q = 32, N = 210; grid: the codes of the papers, "
-    "at\n"
-    "which both backends are compared; limits: large windows and alphabets; errors: "
-    "symbol\n"
-    "error rates.\n";
+    "usage: bench_sync_map cuda linear | corridor | stream | grid | limits | errors\n"
+    "       bench_sync_map cpu speed | stream | grid\n"
+    "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same in a stream,\n"
+    "through the decoder; grid: the codes of the papers, at which both backends are\n"
+    "compared; limits: large windows and alphabets; errors: symbol error rates.\n";
 
 constexpr unsigned rounds = 3;
 
@@ -404,6 +402,81 @@ json cpu_grid()
     return all;
 }
 
+// ---- streams: from the items pushed to the symbols pulled ----
+
+double caller_seconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+json measure_stream(double p, sync_precision precision, backend where)
+{
+    const code_size c{ 10, 32, 210 };
+    const unsigned frames = 1024;
+    batch b(c, p, with(linear, precision), 64);
+    b.options.mode = sync_mode::stream;
+    b.options.where = where;
+    json entry = describe(c, p, with(linear, precision), make_plan(b.options));
+    sync_decoder decoder(b.options);
+    std::size_t pulled = 0, wrong = 0;
+    const auto pull = [&] {
+        sync_decoder::frame f;
+        while (decoder.pull(f)) {
+            const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
+            const auto& message = b.data.messages[pulled++ % b.data.messages.size()];
+            for (unsigned i = 0; i < c.N; ++i) {
+                wrong += symbols[i] != message[i];
+            }
+        }
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const double caller = caller_seconds();
+    for (unsigned f = 0; f < frames; ++f) {
+        const auto& items = b.data.received[f % b.data.received.size()];
+        for (std::size_t at = 0; at < items.size();) {
+            const auto taken = decoder.push(items.data() + at, items.size() - at);
+            at += taken;
+            pull();
+            if (taken == 0) {
+                decoder.wait(std::chrono::milliseconds(1));
+            }
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        pull();
+        decoder.wait(std::chrono::milliseconds(1));
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    const double mbit = frames * information_bits(c) / 1e6;
+    return entry.add("frames", frames)
+        .add("backend", decoder.active_backend())
+        .add("mbit_per_s", mbit / taken.count())
+        .add("recursion_mbit_per_s", mbit / (caller_seconds() - caller))
+        .add("checked",
+             json::object()
+                 .add("frames", pulled)
+                 .add("wrong_symbols", wrong)
+                 .add("symbols", pulled * c.N));
+}
+
+json streams(backend where)
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto precision :
+             { sync_precision::float32, sync_precision::float64 }) {
+            all.add(measure_stream(p, precision, where));
+        }
+    }
+    return all;
+}
+
+json cuda_stream() { return streams(backend::cuda); }
+json cpu_stream() { return streams(backend::cpu); }
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -411,8 +484,9 @@ int main(int argc, char** argv)
     const std::map<std::string, json (*)()> sets = {
         { "cuda linear", cuda_linear }, { "cuda corridor", cuda_corridor },
         { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
-        { "cuda errors", cuda_errors }, { "cpu speed", cpu_speed },
-        { "cpu grid", cpu_grid },
+        { "cuda errors", cuda_errors }, { "cuda stream", cuda_stream },
+        { "cpu speed", cpu_speed },     { "cpu grid", cpu_grid },
+        { "cpu stream", cpu_stream },
     };
     const auto set =
         argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();

@@ -7,7 +7,11 @@
 
 /* The forward recursion of the linear form with one word a SIMD lane: frames of a stream
  * come one after the other, so there is only one to be carried over at a time. Compiled
- * for each instruction set (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats). */
+ * for each instruction set (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
+ *
+ * A few rows of the lattices stand side by side in registers while they are swept over
+ * the drifts. Row t lags t steps behind, so that in step k all of them meet the same
+ * received item. */
 
 #include "carry_kernels.h"
 #include "flush_denormals.h"
@@ -19,6 +23,9 @@ namespace gpufec {
 namespace GPUFEC_ISA {
 
 namespace {
+
+// Rows that a sweep keeps in registers, of which AVX-512 has twice as many.
+constexpr unsigned most_rows = GPUFEC_LANES >= 16 ? 10 : 5;
 
 template <class Real>
 class carrier
@@ -33,6 +40,7 @@ public:
         for (unsigned i = 0; i < frame.symbols; ++i) {
             c.step(i);
         }
+        c.scale_to_1();
     }
 
 private:
@@ -45,37 +53,32 @@ private:
         : d_f(f),
           d_M(f.window),
           d_groups((f.q + lanes - 1) / lanes),
-          d_alpha(static_cast<Real*>(f.alpha)),
+          d_alpha(static_cast<vec*>(f.alpha)),
           d_sum(static_cast<vec*>(f.scratch)),
-          d_first(reinterpret_cast<Real*>(d_sum + d_M)),
-          d_rows(d_sum + 2 * std::size_t(d_M))
+          d_rows(d_sum + (d_M + lanes - 1) / lanes * lanes)
     {
+        for (unsigned m = d_M; d_sum + m < d_rows; ++m) {
+            d_sum[m] = vec{};
+        }
     }
 
     // α of boundary i becomes that of the next.
     void step(unsigned i)
     {
-        const Real c = d_f.insertion;
-        Real x = 0;
-        for (unsigned m = 0; m < d_M; ++m) {
-            d_first[m] = x = d_alpha[m] + c * x;
+        for (unsigned g = 0; g < d_groups; ++g) {
+            words(i, g);
         }
-        std::fill_n(d_sum, d_M, vec{});
-        // Several at once, for each waits for its own insertions.
-        unsigned g = 0;
-        for (; g + 4 <= d_groups; g += 4) {
-            words<4>(i, g);
+        vec total{};
+        for (unsigned m = 0; m < d_M; m += lanes) {
+            total += d_alpha[m / lanes] = sums_of_lanes<lanes>(d_sum + m);
         }
-        for (; g + 2 <= d_groups; g += 2) {
-            words<2>(i, g);
+        // Seldom, and else the next index need not wait for the sum.
+        d_total = sum_of_lanes(total);
+        if (!(d_total >= 1 && d_total < Real(1ull << 60))) {
+            scale_to_1();
         }
-        if (g < d_groups) {
-            words<1>(i, g);
-        }
-        normalise();
     }
 
-    template <unsigned Groups>
     void words(unsigned i, unsigned group)
     {
         const auto* word =
@@ -83,92 +86,170 @@ private:
             (std::size_t(i % d_f.frame_symbols) * d_groups + group) * d_f.n * lanes;
         const auto* Q = static_cast<const Real*>(d_f.transmission) +
                         std::size_t(i) * d_f.n * d_f.alphabet;
-        for (unsigned g = 0; g < Groups; ++g) {
-            for (unsigned m = 0; m < d_M; ++m) {
-                d_rows[m * Groups + g] = vec{} + d_first[m];
-            }
-        }
-        for (unsigned t = 0; t < d_f.n; ++t) {
-            vec symbols[Groups];
-            for (unsigned g = 0; g < Groups; ++g) {
+        // In sweeps of about as many symbols each.
+        const unsigned most = d_f.alphabet == 2 && d_M >= most_rows ? most_rows : 1;
+        const unsigned sweeps = (d_f.n + most - 1) / most;
+        for (unsigned k = 0, t = 0; k < sweeps; ++k) {
+            const unsigned rows = (d_f.n - t) / (sweeps - k);
+            vec symbols[most_rows];
+            for (unsigned r = 0; r < rows; ++r) {
                 bytes b;
-                std::memcpy(&b, word + (std::size_t(g) * d_f.n + t) * lanes, sizeof(b));
-                symbols[g] = __builtin_convertvector(b, vec);
+                std::memcpy(&b, word + std::size_t(t + r) * lanes, sizeof(b));
+                symbols[r] = __builtin_convertvector(b, vec);
             }
-            const Real c = t + 1 < d_f.n ? d_f.insertion : 0;
             const auto* const at = Q + std::size_t(t) * d_f.alphabet;
-            d_f.alphabet == 2 ? row<Groups, true>(at, symbols, c)
-                              : row<Groups, false>(at, symbols, c);
+            t += rows;
+            const Real last = t < d_f.n ? Real(d_f.insertion) : 0;
+            k == 0 ? sweep<true>(rows, at, symbols, last)
+                   : sweep<false>(rows, at, symbols, last);
         }
-        for (unsigned g = 0; g < Groups; ++g) {
-            const mask real =
-                lane_numbers() < vec{} + Real(int(d_f.q) - int((group + g) * lanes));
-            for (unsigned m = 0; m < d_M; ++m) {
-                d_sum[m] += real ? d_rows[m * Groups + g] : vec{};
-            }
+        const mask real = lane_numbers() < vec{} + Real(int(d_f.q) - int(group * lanes));
+        for (unsigned m = 0; m < d_M; ++m) {
+            const vec x = real ? d_rows[m] : vec{};
+            d_sum[m] = group == 0 ? x : d_sum[m] + x;
         }
     }
 
-    // One row of the lattices on: D, then the insertions.
-    template <unsigned Groups, bool Bits>
-    void row(const Real* Q, const vec* symbols, Real insertion)
+    /* So many rows of the lattices on: each is D, then the insertions, those of the last
+     * one with a weight of their own. Q begins with the item that the first drift's first
+     * symbol meets. First: from I·α, else from d_rows. */
+    template <bool First>
+    void sweep(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
-        const vec c = vec{} + insertion, pd = vec{} + Real(d_f.deletion);
-        const unsigned s = d_f.alphabet;
-        vec now[Groups], inserted[Groups] = {};
-        for (unsigned g = 0; g < Groups; ++g) {
-            now[g] = d_rows[g];
+        if (d_f.alphabet == 2) {
+            sweep_bits<most_rows, First>(rows, Q, symbols, last);
+        } else {
+            sweep<1, First, items::any>(Q, symbols, last);
         }
-        for (unsigned m = 0; m < d_M; ++m, Q += s) {
-            for (unsigned g = 0; g < Groups; ++g) {
-                const vec next = m + 1 < d_M ? d_rows[(m + 1) * Groups + g] : vec{};
-                vec weight = symbols[g] > 0 ? vec{} + Q[1] : vec{} + Q[0];
-                for (unsigned x = 2; !Bits && x < s; ++x) {
-                    weight = symbols[g] == Real(x) ? vec{} + Q[x] : weight;
+    }
+
+    // Finds the sweep of so many rows, up to Most.
+    template <unsigned Most, bool First>
+    void sweep_bits(unsigned rows, const Real* Q, const vec* symbols, Real last)
+    {
+        if (rows == Most) {
+            d_f.clean ? sweep<Most, First, items::clean_bits>(Q, symbols, last)
+                      : sweep<Most, First, items::bits>(Q, symbols, last);
+        } else if constexpr (Most > 1) {
+            sweep_bits<Most - 1, First>(rows, Q, symbols, last);
+        }
+    }
+
+    // Clean: a wrong bit weighs 0 and a right one 1.
+    enum class items { any, bits, clean_bits };
+
+    template <unsigned Rows, bool First, items Items>
+    void sweep(const Real* Q, const vec* symbols, Real last)
+    {
+        const vec c = vec{} + Real(d_f.insertion), pd = vec{} + Real(d_f.deletion),
+                  c_last = vec{} + last;
+        const std::size_t M = d_M, s = Items == items::any ? d_f.alphabet : 2;
+        const auto* const alpha = reinterpret_cast<const Real*>(d_alpha);
+        mask is_sent[2][Rows]; // bit 0, bit 1
+        for (unsigned r = 0; r < Rows; ++r) {
+            is_sent[1][r] = symbols[r] > 0;
+            is_sent[0][r] = ~is_sent[1][r];
+        }
+        vec x[Rows + 1] = {};
+        const auto input = [&](std::size_t k) __attribute__((always_inline))
+        {
+            return First ? c * x[0] + alpha[k] : d_rows[k];
+        };
+        // Step k of rows low to high, those that are within the window.
+        const auto step = [&](std::size_t k, vec in, unsigned low, unsigned high)
+            __attribute__((always_inline))
+        {
+            const auto* const at = Q + (k - 1) * s;
+            const vec zero = vec{} + at[0], one = vec{} + at[1];
+            const mask* const right = is_sent[at[1] > 0];
+            vec before = x[0], now = in;
+            x[0] = in;
+            for (unsigned t = 1; t <= Rows; ++t) {
+                const vec old = x[t];
+                if (t < low || t > high) {
+                    now = vec{};
+                } else {
+                    const vec inserted = (t < Rows ? c : c_last) * old;
+                    if (Items == items::clean_bits) {
+                        now = pd * now + (inserted + vec(mask(before) & right[t - 1]));
+                    } else {
+                        vec weight = is_sent[1][t - 1] ? one : zero;
+                        for (unsigned y = 2; y < s; ++y) {
+                            weight = symbols[t - 1] == Real(y) ? vec{} + at[y] : weight;
+                        }
+                        now = pd * now + (inserted + weight * before);
+                    }
+                    x[t] = now;
                 }
-                inserted[g] = weight * now[g] + pd * next + c * inserted[g];
-                d_rows[m * Groups + g] = inserted[g];
-                now[g] = next;
+                before = old;
             }
+        };
+        x[0] = input(0);
+        for (std::size_t k = 1; k < Rows; ++k) {
+            step(k, input(k), 1, k);
+        }
+        for (std::size_t k = Rows; k < M; ++k) {
+            step(k, input(k), 1, Rows);
+            d_rows[k - Rows] = x[Rows];
+        }
+        for (std::size_t gone = 0; gone < Rows; ++gone) {
+            step(M + gone, vec{}, gone + 1, Rows);
+            d_rows[M + gone - Rows] = x[Rows];
         }
     }
 
-    static vec lane_numbers()
+    static mask mask_of(unsigned first, unsigned stride)
     {
-        vec v;
+        mask m;
         for (unsigned l = 0; l < lanes; ++l) {
-            v[l] = l;
+            m[l] = first + l * stride;
         }
-        return v;
+        return m;
+    }
+    static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
+
+    // The sum over the lanes of each of as many rows as there are lanes, in row order.
+    template <unsigned Rows>
+    static vec sums_of_lanes(const vec* rows)
+    {
+        if constexpr (Rows == 1) {
+            return rows[0];
+        } else {
+            const vec a = sums_of_lanes<Rows / 2>(rows),
+                      b = sums_of_lanes<Rows / 2>(rows + Rows / 2);
+            return __builtin_shuffle(a, b, mask_of(0, 2)) +
+                   __builtin_shuffle(a, b, mask_of(1, 2));
+        }
     }
 
-    // Words summed, and scaled to sum 1, where there is a sum.
-    void normalise()
+    static Real sum_of_lanes(vec v)
     {
-        Real sum = 0;
-        for (unsigned m = 0; m < d_M; ++m) {
-            Real each[lanes];
-            std::memcpy(each, &d_sum[m], sizeof(each));
-            for (unsigned half = lanes / 2; half > 0; half /= 2) {
-                for (unsigned l = 0; l < half; ++l) {
-                    each[l] += each[l + half];
-                }
+        Real each[lanes];
+        std::memcpy(each, &v, sizeof(v));
+        for (unsigned half = lanes / 2; half > 0; half /= 2) {
+            for (unsigned l = 0; l < half; ++l) {
+                each[l] += each[l + half];
             }
-            d_alpha[m] = each[0];
-            sum += each[0];
         }
-        const Real scale = sum > 0 ? 1 / sum : 0;
-        for (unsigned m = 0; m < d_M; ++m) {
-            d_alpha[m] *= scale;
+        return each[0];
+    }
+
+    // α to sum 1, where there is a sum.
+    void scale_to_1()
+    {
+        const vec scale = vec{} + (d_total > 0 ? 1 / d_total : 0);
+        for (unsigned m = 0; m < d_M; m += lanes) {
+            d_alpha[m / lanes] *= scale;
         }
+        d_total = d_total > 0 ? 1 : 0;
     }
 
     const carried_frame& d_f;
     const unsigned d_M, d_groups;
-    Real* d_alpha;
-    vec* d_sum;
-    Real* d_first; // row 0 of every word
-    vec* d_rows;   // of up to four groups, those of a drift together
+    vec* d_alpha;
+    Real d_total = 0; // of α
+    vec* d_sum;       // over the groups of words; whole vectors of sums
+    vec* d_rows;      // that sweeps begin and end with
 };
 
 template <class Real>

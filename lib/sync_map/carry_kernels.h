@@ -27,11 +27,20 @@ struct carried_frame {
     //! Transmission weights of reals, (n·symbols + window) × alphabet: the item received
     //! at the window's first drift of boundary 0 comes first.
     const void* transmission;
-    void* alpha; //!< window reals; result: those of the last boundary, of sum 1 or all 0
-    void* scratch; //!< carry_rows × window vectors of lanes reals, aligned to one
+    //! Whether there are two symbols, of which each item weighs 1 for one and 0 for the
+    //! other.
+    bool clean;
+    //! window reals, and room for a vector of lanes more; result: those of the last
+    //! boundary, of sum 1 or all 0. Aligned to a vector.
+    void* alpha;
+    void* scratch; //!< carry_scratch() vectors
 };
 
-constexpr unsigned carry_rows = 6;
+//! Vectors of \p lanes reals in a frame's scratch memory.
+constexpr std::size_t carry_scratch(unsigned window, unsigned lanes)
+{
+    return 2 * std::size_t(window) + lanes;
+}
 
 struct carry_kernel {
     unsigned lanes;

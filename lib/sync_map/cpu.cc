@@ -11,6 +11,7 @@
 #include "pipeline/worker_pool.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace gr {
 namespace gpufec {
@@ -296,8 +297,8 @@ alpha_carrier::alpha_carrier(const sync_plan& plan, const lane_kernels& kernels)
       d_words(words_by_lane(plan.code, d_kernel.lanes)),
       d_transmission((std::size_t(plan.code.n()) * plan.outputs + plan.window) *
                      plan.code.alphabet() * d_kernel.real_bytes),
-      d_alpha(plan.window * d_kernel.real_bytes),
-      d_scratch(std::size_t(carry_rows) * plan.window * d_kernel.lanes *
+      d_alpha((plan.window + d_kernel.lanes) * d_kernel.real_bytes),
+      d_scratch(carry_scratch(plan.window, d_kernel.lanes) * d_kernel.lanes *
                 d_kernel.real_bytes),
       d_frame{ d_words.data(),
                plan.code.n(),
@@ -309,6 +310,7 @@ alpha_carrier::alpha_carrier(const sync_plan& plan, const lane_kernels& kernels)
                plan.insertion(),
                plan.deletion(),
                d_transmission.data(),
+               false,
                d_alpha.data(),
                d_scratch.data() }
 {
@@ -325,10 +327,17 @@ void alpha_carrier::run(const std::byte* frame, double* carried)
     auto* out = reinterpret_cast<Real*>(d_transmission.data());
     const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
     const auto count = std::int64_t(d_plan.code.n()) * d_plan.outputs + d_plan.window;
-    for (std::int64_t k = 0; k < count; ++k) {
-        for (unsigned x = 0; x < d_plan.code.alphabet(); ++x) {
-            *out++ = items.weight(base + k, x);
+    const unsigned s = d_plan.code.alphabet();
+    const auto is = [](Real weight, Real value) {
+        return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
+    };
+    d_frame.clean = s == 2;
+    for (std::int64_t k = 0; k < count; ++k, out += s) {
+        for (unsigned x = 0; x < s; ++x) {
+            out[x] = items.weight(base + k, x);
         }
+        d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
+                                          (is(out[1], 1) && out[0] == 0));
     }
     d_kernel.carry(d_frame);
     std::copy_n(alpha, d_plan.window, carried);

@@ -127,13 +127,18 @@ public:
                   &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
               "device attribute");
         d_warps = std::min(most_warps, (d_geometry.q + 31) / 32);
-        while (d_warps > 1 && shared_bytes() > std::size_t(most) / 2) {
+        const auto layout = [&] {
+            return linear_layout::of<Row, Metric>(d_geometry, d_warps);
+        };
+        for (d_layout = layout();
+             d_warps > 1 && d_layout.bytes > std::size_t(most) / 2;) {
             --d_warps;
+            d_layout = layout();
         }
-        allow_shared(d_kernel, shared_bytes(), "the window of drifts");
+        allow_shared(d_kernel, d_layout.bytes, "the window of drifts");
         int resident = 0, multiprocessors = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                  &resident, d_kernel, 32 * d_warps, shared_bytes()),
+                  &resident, d_kernel, 32 * d_warps, d_layout.bytes),
               "occupancy");
         check(cudaDeviceGetAttribute(
                   &multiprocessors, cudaDevAttrMultiProcessorCount, device),
@@ -159,17 +164,17 @@ public:
         carver c(work);
         const auto grid = blocks(g.frames);
         const auto w = carve(c, grid);
-        const linear_memory memory{
-            d_words.get(), d_segments, d_first_segment, w.alpha, w.rows
-        };
-        d_kernel<<<grid, 32 * d_warps, shared_bytes(), stream>>>(
-            g, memory, w.prior_sums, input, output, status);
+        const linear_memory memory{ d_words.get(), d_segments, d_first_segment,
+                                    w.alpha,       w.rows,     w.prior_sums };
+        d_kernel<<<grid, 32 * d_warps, d_layout.bytes, stream>>>(
+            g, d_layout, row_weights<Row>(g), memory, input, output, status);
     }
 
 private:
     using kernel = void (*)(const sync_geometry,
+                            const linear_layout,
+                            const row_weights<Row>,
                             const linear_memory,
-                            double*,
                             const std::byte*,
                             std::byte*,
                             sync_status*);
@@ -217,19 +222,14 @@ private:
         return nullptr;
     }
 
-    std::size_t shared_bytes() const
-    {
-        return linear_shared_bytes<Row, Metric>(d_geometry, d_warps);
-    }
-
     std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
 
     pieces carve(carver& c, std::size_t count) const
     {
         const auto& g = d_geometry;
-        const std::size_t M = g.window;
-        return { c.take<Metric>(count * (g.symbols + 1) * M),
-                 c.take<Row>(d_bits || d_segments == 1 ? 0 : count * M * g.q),
+        const std::size_t rows = d_bits || d_segments == 1 ? 0 : count * g.q;
+        return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length),
+                 c.take<Row>(rows * d_layout.window),
                  c.take<double>(g.priors ? count * g.outputs : 0) };
     }
 
@@ -238,6 +238,7 @@ private:
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
     unsigned d_warps = 1;
+    linear_layout d_layout;
     std::size_t d_resident = 1;
 };
 

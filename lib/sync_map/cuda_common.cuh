@@ -81,7 +81,7 @@ struct item_weights {
 // The geometry's weights, in a lattice's type.
 template <class Row>
 struct row_weights {
-    __device__ explicit row_weights(const sync_geometry& g)
+    __host__ __device__ explicit row_weights(const sync_geometry& g)
         : insertion(g.insertion),
           deletion(g.deletion),
           match(g.match),
@@ -123,7 +123,7 @@ __device__ T warp_sum(T x)
     return x;
 }
 
-// Four values that are read at once.
+// Four values that are read or written at once.
 template <class T>
 struct alignas(16) four {
     T v[4];
@@ -133,6 +133,12 @@ template <class T>
 __device__ four<T> read_four(const T* from)
 {
     return *reinterpret_cast<const four<T>*>(from);
+}
+
+template <class T>
+__device__ void write_four(T* to, const four<T>& values)
+{
+    *reinterpret_cast<four<T>*>(to) = values;
 }
 
 // Outputs of a warp that wait in shared memory to be summed over its lanes: then a lane
@@ -157,24 +163,63 @@ struct lane_sums {
         to = first ? value : to + value;
     }
 
-    // Gives use(row, sum) the sums of the first \p count rows.
+    // Gives use(row, sum) the sums of the first \p count rows over the lanes.
     template <class Use>
     __device__ void take(unsigned count, Use&& use) const
     {
+        take(
+            count,
+            [](unsigned) {
+                return four<Row>{ { 1, 1, 1, 1 } };
+            },
+            use);
+    }
+
+    // The same of lanes that have weights: weights(lane) gives those of four lanes.
+    template <class Weights, class Use>
+    __device__ void take(unsigned count, Weights&& weights, Use&& use) const
+    {
+        const unsigned lane = threadIdx.x % 32;
         __syncwarp();
-        for (unsigned row = threadIdx.x % 32; row < count; row += 32) {
-            four<Row> sum = read_four(rows + row * stride);
-#pragma unroll
-            for (unsigned lane = 4; lane < 32; lane += 4) {
-                const auto next = read_four(rows + row * stride + lane);
-#pragma unroll
-                for (unsigned k = 0; k < 4; ++k) {
-                    sum.v[k] += next.v[k];
+#pragma unroll 1
+        for (unsigned begin = 0; begin < count; begin += 32) {
+            const unsigned rest = count - begin;
+            if (rest > 8) {
+                const unsigned row = begin + min(lane, rest - 1);
+                const Row x = sum<32>(row, 0, weights);
+                if (lane < rest) {
+                    use(row, x);
+                }
+            } else {
+                // A lane sums a quarter of a row.
+                const unsigned row = begin + min(lane / 4, rest - 1);
+                Row x = sum<8>(row, lane % 4 * 8, weights);
+                x += __shfl_xor_sync(full_warp, x, 1);
+                x += __shfl_xor_sync(full_warp, x, 2);
+                if (lane < 4 * rest && lane % 4 == 0) {
+                    use(row, x);
                 }
             }
-            use(row, sum.v[0] + sum.v[1] + (sum.v[2] + sum.v[3]));
         }
         __syncwarp();
+    }
+
+private:
+    template <unsigned Lanes, class Weights>
+    __device__ Row sum(unsigned row, unsigned first, Weights&& weights) const
+    {
+        Row all[4];
+#pragma unroll
+        for (unsigned lane = 0; lane < Lanes; lane += 4) {
+            const auto next = read_four(rows + row * stride + first + lane);
+            const auto weight = weights(first + lane);
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) {
+                const Row x = next.v[k] * weight.v[k];
+                all[k] = lane ? all[k] + x : x;
+            }
+        }
+        return all[0] + all[1] + (all[2] + all[3]);
     }
 };
 
@@ -205,6 +250,63 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
+// The largest of values that are not negative, to all of a block's threads. \p scratch:
+// 32 values; whole warps.
+template <class T>
+__device__ T block_max(T x, T* scratch)
+{
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(T) == sizeof(float)) {
+        // Such floats compare as their bits do.
+        x = __uint_as_float(__reduce_max_sync(full_warp, __float_as_uint(x)));
+    } else
+#endif
+    {
+        for (int d = 16; d > 0; d /= 2) {
+            x = max(x, __shfl_xor_sync(full_warp, x, d));
+        }
+    }
+    if (blockDim.x == 32) {
+        return x;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        scratch[threadIdx.x / 32] = x;
+    }
+    __syncthreads();
+    for (unsigned w = 0; w < blockDim.x / 32; ++w) {
+        x = max(x, scratch[w]);
+    }
+    return x;
+}
+
+// The least \p at of a warp's largest values, to all lanes; all values are at least -1.
+// Gives that value as \p best.
+template <class T>
+__device__ unsigned warp_argmax(T& best, unsigned at)
+{
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(T) == sizeof(float)) {
+        // Floats that are not negative compare as their bits do.
+        const std::uint32_t bits = best < 0 ? 0 : __float_as_uint(best) + 1;
+        const auto largest = __reduce_max_sync(full_warp, bits);
+        best = largest ? __uint_as_float(largest - 1) : -1;
+        at = __reduce_min_sync(full_warp, bits == largest ? at : 0xffffffffu);
+    } else
+#endif
+    {
+        for (int d = 16; d > 0; d /= 2) {
+            const T other = __shfl_xor_sync(full_warp, best, d);
+            const unsigned other_at = __shfl_xor_sync(full_warp, at, d);
+            if (other > best || (other == best && other_at < at)) {
+                best = other;
+                at = other_at;
+            }
+        }
+    }
+    return at;
+}
+
 // The first index of a block's largest value, to all threads. \p scratch: 64 values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
@@ -217,25 +319,7 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
             at = k;
         }
     }
-#if __CUDA_ARCH__ >= 800
-    if (sizeof(T) == sizeof(float) && blockDim.x == 32) {
-        // Floats that are not negative compare as their bits do.
-        const std::uint32_t bits = best < 0 ? 0 : __float_as_uint(float(best)) + 1;
-        const auto largest = __reduce_max_sync(full_warp, bits);
-        return __reduce_min_sync(full_warp, bits == largest ? at : 0xffffffffu);
-    }
-#endif
-    const auto reduce = [&] {
-        for (int d = 16; d > 0; d /= 2) {
-            const T other = __shfl_xor_sync(full_warp, best, d);
-            const unsigned other_at = __shfl_xor_sync(full_warp, at, d);
-            if (other > best || (other == best && other_at < at)) {
-                best = other;
-                at = other_at;
-            }
-        }
-    };
-    reduce();
+    at = warp_argmax(best, at);
     if (blockDim.x == 32) {
         return at;
     }
@@ -248,8 +332,7 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     const bool there = threadIdx.x % 32 < blockDim.x / 32;
     best = there ? T(scratch[threadIdx.x % 32]) : T(-1);
     at = there ? unsigned(scratch[32 + threadIdx.x % 32]) : 0xffffffffu;
-    reduce();
-    return at;
+    return warp_argmax(best, at);
 }
 
 // A row is scaled by a power of two, which rounds nothing; its exponents add up.
@@ -257,20 +340,30 @@ struct row_scale {
     long long exponent = 0;
     bool alive = true; // no row was all zeros
 
-    // What brings a row of such a sum to a sum between 1 and 2.
+    // What brings a row of such a size, be it its sum or its largest value, to one
+    // between 1 and 2.
     template <class T>
-    __device__ T next(T sum)
+    __device__ T next(T size)
     {
         constexpr bool is_float = sizeof(T) == sizeof(float);
-        const int e = is_float ? (__float_as_int(float(sum)) >> 23) - 127
-                               : (__double2hiint(double(sum)) >> 20) - 1023;
-        alive = alive && sum > 0;
+        const int e = is_float ? (__float_as_int(float(size)) >> 23) - 127
+                               : (__double2hiint(double(size)) >> 20) - 1023;
+        alive = alive && size > 0;
         exponent += e;
         return is_float ? T(__int_as_float((127 - e) << 23))
                         : T(__hiloint2double((1023 - e) << 20, 0));
     }
     __device__ double log() const { return exponent * 0.69314718055994530942; }
 };
+
+inline __device__ void write_symbol(const sync_geometry& g, unsigned D, std::byte* out)
+{
+    if (threadIdx.x == 0) {
+        g.symbol_bytes == 1
+            ? void(*reinterpret_cast<std::uint8_t*>(out) = std::uint8_t(D))
+            : void(*reinterpret_cast<std::uint16_t*>(out) = std::uint16_t(D));
+    }
+}
 
 // Writes message symbol i of a frame from its weights L(D) in shared memory, whatever
 // their sum. Every thread of the block calls it; L may be overwritten.
@@ -285,13 +378,7 @@ __device__ void emit_symbol(const sync_geometry& g,
     std::byte* const out = frame_output + std::size_t(i) * g.symbol_bytes;
     block_sync();
     if (g.output == sync_output::symbols) {
-        const unsigned D = block_argmax(L, g.q, scratch);
-        if (threadIdx.x == 0) {
-            g.symbol_bytes == 1
-                ? void(*reinterpret_cast<std::uint8_t*>(out) = std::uint8_t(D))
-                : void(*reinterpret_cast<std::uint16_t*>(out) = std::uint16_t(D));
-        }
-        return;
+        return write_symbol(g, block_argmax(L, g.q, scratch), out);
     }
     const bool extrinsic =
         g.output == sync_output::extrinsics || g.output == sync_output::llr;
@@ -330,6 +417,28 @@ __device__ void emit_symbol(const sync_geometry& g,
             reinterpret_cast<float*>(out)[D] = float(p);
         }
     }
+}
+
+// The same for a block of one warp, lane D having L(D); \p memory: q values.
+template <class Metric>
+__device__ void emit_symbol_of_warp(const sync_geometry& g,
+                                    const frame_input& in,
+                                    unsigned i,
+                                    Metric L,
+                                    Metric* memory,
+                                    double* scratch,
+                                    std::byte* frame_output)
+{
+    const unsigned D = threadIdx.x;
+    if (g.output == sync_output::symbols) {
+        L = D < g.q ? L : Metric(-1);
+        const unsigned at = warp_argmax(L, D);
+        return write_symbol(g, at, frame_output + std::size_t(i) * g.symbol_bytes);
+    }
+    if (D < g.q) {
+        memory[D] = L;
+    }
+    emit_symbol(g, in, i, memory, scratch, frame_output);
 }
 
 // Uniform output of a frame that cannot be decoded.

@@ -38,65 +38,84 @@ struct linear_memory {
     //! segment has first_segment symbols.
     const std::uint32_t* words;
     std::uint32_t segments, first_segment;
-    void* alpha; //!< a block: (symbols + 1) × window metrics
-    void* rows;  //!< a block: window × q lattice values, where there are segments
+    void* alpha; //!< a block: (symbols + 1) rows of metrics
+    void* rows;  //!< a block: padded window × q lattice values, where there are segments
+    double* prior_sums; //!< a block: those of each index
 };
 
-// A block's shared memory. Rows are in the order of the sweep.
+/*! How rows lie in memory, and a block's shared memory; made once, by the host.
+ *
+ * Sweeps take four steps at a time, so that step n is the first of four and the window's
+ * last but n the last of four: the window is as if it were a little longer, but what lies
+ * there weighs nothing, and rows begin a little behind what is aligned. */
+struct linear_layout {
+    std::uint32_t window; //!< padded
+    std::uint32_t offset; //!< of a row's first value
+    std::uint32_t length; //!< of a row, a multiple of four
+    std::uint32_t stride; //!< of rows that whole warps read, four values a lane
+    std::uint32_t waiting_rows;
+    std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
+        if_one;        //!< bytes before each
+    std::size_t bytes; //!< of all
+
+    template <class Row, class Metric>
+    static linear_layout of(const sync_geometry& g, unsigned warps)
+    {
+        linear_layout l;
+        l.window = g.window + (g.n - g.window) % 4;
+        l.offset = (0 - g.n) % 4;
+        l.length = (l.offset + l.window + 3) / 4 * 4;
+        l.stride = (l.length + 127) / 128 * 128;
+        // 28 outputs wait at most when a sweep comes to its last n.
+        l.waiting_rows = 28 + g.n;
+        const unsigned steps = (l.length + g.n + 3) / 4 * 4;
+        l.bytes = 64 * sizeof(double); // scratch
+        const auto take = [&](std::uint32_t& at, std::size_t bytes) {
+            at = std::uint32_t(l.bytes);
+            l.bytes += (bytes + 15) / 16 * 16;
+        };
+        take(l.alpha, sizeof(Metric) * l.stride * 2);
+        take(l.posterior, sizeof(Metric) * g.q);
+        take(l.current, sizeof(Row) * l.stride);
+        take(l.partial, sizeof(Row) * l.stride * warps);
+        take(l.waiting, sizeof(Row) * l.waiting_rows * lane_sums<Row>::stride * warps);
+        take(l.prior, sizeof(Row) * 32 * warps);
+        take(l.one, sizeof(std::int32_t) * steps);
+        take(l.if_zero, sizeof(Row) * steps);
+        take(l.if_one, sizeof(Row) * steps);
+        return l;
+    }
+};
+
+// A block's shared memory. Rows are in the order of the sweep, and 0 beyond the window.
 template <class Row, class Metric>
 struct linear_shared {
     double* scratch;   // 64
     Metric* alpha;     // a boundary's and the one before, which is on its way
     Metric* posterior; // q
     Row* current;      // what lattices begin with
-    Row* partial;      // sums over the words of each warp: warps × window
+    Row* partial;      // sums over the words of each warp: warps × stride
     Row* waiting;      // outputs that are not summed over the lanes yet, of each warp
+    Row* prior;        // of the words of each warp's lanes
     // The item of each step, window + n: a mask, all ones where it is a 1, and what the
     // bits 0 and 1 weigh.
     std::int32_t* one;
     Row *if_zero, *if_one;
 
-    // 28 outputs wait at most when a sweep comes to its last 3 and n.
-    static __host__ __device__ unsigned waiting_rows(const sync_geometry& g)
+    __device__ linear_shared(const linear_layout& l, std::byte* memory)
+        : scratch(reinterpret_cast<double*>(memory)),
+          alpha(reinterpret_cast<Metric*>(memory + l.alpha) + l.offset),
+          posterior(reinterpret_cast<Metric*>(memory + l.posterior)),
+          current(reinterpret_cast<Row*>(memory + l.current) + l.offset),
+          partial(reinterpret_cast<Row*>(memory + l.partial) + l.offset),
+          waiting(reinterpret_cast<Row*>(memory + l.waiting)),
+          prior(reinterpret_cast<Row*>(memory + l.prior)),
+          one(reinterpret_cast<std::int32_t*>(memory + l.one) + l.offset),
+          if_zero(reinterpret_cast<Row*>(memory + l.if_zero) + l.offset),
+          if_one(reinterpret_cast<Row*>(memory + l.if_one) + l.offset)
     {
-        return 28 + 3 + g.n;
-    }
-
-    static __host__ __device__ unsigned alpha_stride(const sync_geometry& g)
-    {
-        return (g.window + 3) / 4 * 4;
-    }
-
-    // Places everything from \p memory on; gives the bytes that takes.
-    __host__ __device__ std::size_t
-    place(const sync_geometry& g, unsigned warps, std::byte* memory)
-    {
-        std::size_t bytes = 0;
-        // So that step n is aligned.
-        const std::size_t before = (4 - g.n % 4) % 4;
-        const auto take = [&](auto*& to, std::size_t count, std::size_t offset = 0) {
-            using T = std::remove_reference_t<decltype(*to)>;
-            to = reinterpret_cast<T*>(memory + bytes) + offset;
-            bytes += ((count + offset) * sizeof(T) + 15) / 16 * 16;
-        };
-        take(scratch, 64);
-        take(alpha, 2 * alpha_stride(g));
-        take(posterior, g.q);
-        take(current, g.window, before);
-        take(partial, std::size_t(g.window) * warps);
-        take(waiting, std::size_t(waiting_rows(g)) * lane_sums<Row>::stride * warps);
-        take(one, g.window + g.n, before);
-        take(if_zero, g.window + g.n, before);
-        take(if_one, g.window + g.n, before);
-        return bytes;
     }
 };
-
-template <class Row, class Metric>
-std::size_t linear_shared_bytes(const sync_geometry& g, unsigned warps)
-{
-    return linear_shared<Row, Metric>().place(g, warps, nullptr);
-}
 
 // ---- lattices of bits ----
 
@@ -120,6 +139,15 @@ inline __device__ double selected(std::int32_t mask, double a, double b)
     return mask ? b : a;
 }
 
+// The same value, which the compiler keeps instead of making it anew wherever it is used.
+inline __device__ std::int32_t kept(std::int32_t x)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+r"(x));
+#endif
+    return x;
+}
+
 // A received item: a mask, and what the bits 0 and 1 weigh.
 template <class Row>
 struct bit_item {
@@ -133,14 +161,15 @@ template <int N, class Row>
 struct bit_lattice {
     Row x[N + 1];
     std::int32_t sent[N]; // masks, in the order of the sweep
-    Row insertion, deletion, last_insertion;
+    const row_weights<Row>& weights;
+    Row last_insertion;
 
     __device__ bit_lattice(const row_weights<Row>& w, std::uint32_t word, Row last)
-        : insertion(w.insertion), deletion(w.deletion), last_insertion(last)
+        : weights(w), last_insertion(last)
     {
 #pragma unroll
         for (int t = 0; t < N; ++t) {
-            sent[t] = -std::int32_t(word >> t & 1u);
+            sent[t] = kept(std::int32_t(word << (31 - t)) >> 31);
             x[t] = 0;
         }
         x[N] = 0;
@@ -164,9 +193,9 @@ struct bit_lattice {
                     Clean ? masked(before, ~(sent[t - 1] ^ y.one))
                           : selected(sent[t - 1], y.if_zero, y.if_one) * before;
                 if (t < N) {
-                    now = deletion * now + (insertion * old + passed);
+                    now = weights.deletion * now + (weights.insertion * old + passed);
                 } else {
-                    last = deletion * now + passed;
+                    last = weights.deletion * now + passed;
                     now = last_insertion * old + last;
                 }
             }
@@ -183,40 +212,81 @@ struct bit_lattice {
 
 enum class direction { forward, backward };
 
+// A block's warps, of which there is but one if One.
+template <bool One>
+__device__ unsigned warp_number()
+{
+    return One ? 0 : threadIdx.x / 32;
+}
+template <bool One>
+__device__ unsigned block_warps()
+{
+    return One ? 1 : blockDim.x / 32;
+}
+
+// use(k) for every fourth of a row's values, those of a thread; \p k counts from what is
+// aligned. All threads of a warp do the same.
+template <class Use>
+__device__ void fours_of_row(unsigned stride, Use&& use)
+{
+#pragma unroll 1
+    for (unsigned begin = 0; begin < stride; begin += 4 * blockDim.x) {
+        const unsigned k = begin + 4 * threadIdx.x;
+        if (blockDim.x == 32 || k < stride) {
+            use(k);
+        }
+    }
+}
+
 // Sums the warps' parts, scales the row and makes it the current one.
-template <class Row, class Metric>
-__device__ void next_boundary(const sync_geometry& g,
+template <bool One, class Row, class Metric>
+__device__ void next_boundary(const linear_layout& l,
                               linear_shared<Row, Metric>& s,
                               row_scale& scale,
-                              Metric* alpha)
+                              Metric* alpha,
+                              bool keep)
 {
     block_sync();
-    Metric part = 0;
-    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
-        Metric sum = s.partial[m];
-        for (unsigned w = 1; w < blockDim.x / 32; ++w) {
-            sum += s.partial[w * g.window + m];
+    const unsigned offset = l.offset, stride = l.stride;
+    Row* const parts = s.partial - offset;
+    Metric largest = 0;
+    fours_of_row(stride, [&](unsigned k) {
+        auto sum = read_four(parts + k);
+        for (unsigned w = 1; w < block_warps<One>(); ++w) {
+            const auto part = read_four(parts + w * stride + k);
+            for (unsigned c = 0; c < 4; ++c) {
+                sum.v[c] += part.v[c];
+            }
         }
-        s.partial[m] = sum;
-        part += sum;
-    }
+        if (!One) {
+            write_four(parts + k, sum);
+        }
+        largest = max(max(largest, max(Metric(sum.v[0]), Metric(sum.v[1]))),
+                      max(Metric(sum.v[2]), Metric(sum.v[3])));
+    });
     const Metric factor =
-        scale.next(block_sum(part, reinterpret_cast<Metric*>(s.scratch)));
-    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
-        const Metric x = Metric(s.partial[m]) * factor;
-        s.current[m] = x;
-        if (alpha) {
-            alpha[m] = x;
+        scale.next(block_max(largest, reinterpret_cast<Metric*>(s.scratch)));
+    fours_of_row(stride, [&](unsigned k) {
+        const auto sum = read_four(parts + k);
+        four<Metric> kept;
+        for (unsigned c = 0; c < 4; ++c) {
+            kept.v[c] = Metric(sum.v[c]) * factor;
+            s.current[int(k + c - offset)] = kept.v[c];
         }
-    }
+        if (keep && k < l.length) {
+            write_four(alpha - offset + k, kept);
+        }
+    });
     block_sync();
 }
 
 // Insertions before the first symbol: the current row becomes I times itself, and is
 // kept as \p alpha.
 template <class Row, class Metric>
-__device__ void
-insert(const sync_geometry& g, linear_shared<Row, Metric>& s, Metric* alpha)
+__device__ void insert(const sync_geometry& g,
+                       const linear_layout& l,
+                       linear_shared<Row, Metric>& s,
+                       Metric* alpha)
 {
     if (threadIdx.x == 0) {
         Row x = 0;
@@ -226,25 +296,54 @@ insert(const sync_geometry& g, linear_shared<Row, Metric>& s, Metric* alpha)
         }
     }
     block_sync();
-    for (unsigned m = threadIdx.x; alpha && m < g.window; m += blockDim.x) {
-        alpha[m] = s.current[m];
+    const unsigned offset = l.offset;
+    for (unsigned k = threadIdx.x; alpha && k < l.length; k += blockDim.x) {
+        alpha[int(k - offset)] = s.current[int(k - offset)];
     }
 }
 
-// Begins to copy a boundary's α, from the window's end, into shared memory.
+// Begins to copy a boundary's α into shared memory.
 template <class Metric>
-__device__ void fetch_alpha(const sync_geometry& g, Metric* to, const Metric* alpha)
+__device__ void fetch_alpha(const linear_layout& l, Metric* to, const Metric* alpha)
 {
-    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
-        __pipeline_memcpy_async(to + m, alpha + g.window - 1 - m, sizeof(Metric));
-    }
+    const unsigned offset = l.offset;
+    fours_of_row(l.stride, [&](unsigned k) {
+        // Nobody looks at what is copied beyond the row.
+        const unsigned from = min(k, l.length - 4);
+        for (unsigned c = 0; c < 4; c += 16 / sizeof(Metric)) {
+            __pipeline_memcpy_async(to - offset + k + c, alpha - offset + from + c, 16);
+        }
+    });
     __pipeline_commit();
 }
 
-// Σ α·β of the last boundary; makes β the current row.
+// Makes the boundary metrics that lie in the input at \p row_at the current row, for
+// sweeps in that direction.
+template <class Row, class Metric>
+__device__ void begin_at(const sync_geometry& g,
+                         const linear_layout& l,
+                         const frame_input& in,
+                         std::size_t row_at,
+                         unsigned i,
+                         direction d,
+                         linear_shared<Row, Metric>& s)
+{
+    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
+        const unsigned at = k - l.offset;
+        const unsigned m = d == direction::forward ? at : l.window - 1 - at;
+        s.current[int(at)] = m < g.window ? in.boundary(g, row_at, i, m) : 0;
+    }
+    // Of the other direction.
+    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
+        s.partial[int(k - l.offset)] = 0;
+    }
+    block_sync();
+}
+
+// Σ α·β of the last boundary, whose α is the current row.
 template <class Row, class Metric>
 __device__ double
-turn(const sync_geometry& g, const frame_input& in, linear_shared<Row, Metric>& s)
+sum_of_ends(const sync_geometry& g, const frame_input& in, linear_shared<Row, Metric>& s)
 {
     double part = 0;
     for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
@@ -252,19 +351,16 @@ turn(const sync_geometry& g, const frame_input& in, linear_shared<Row, Metric>& 
     }
     const double sum = block_sum(part, s.scratch);
     block_sync();
-    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
-        s.current[g.window - 1 - m] = in.boundary(g, g.end_at, g.symbols, m);
-    }
-    block_sync();
     return sum;
 }
 
 /* One frame. Sweep: begin(i, direction) prepares index i, and run(j, last, alpha, to,
  * first) sweeps the lattices of its words 32·j to 32·j + 31 over the current row, with
  * insertions \p last after the last symbol; gives a lane's sum of row n times \p alpha,
- * unless that is nullptr. */
-template <class Row, class Metric, class Sweep>
+ * if that is to be weighed. */
+template <bool One, class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
+                              const linear_layout& l,
                               const frame_input& in,
                               Sweep& sweep,
                               linear_shared<Row, Metric>& s,
@@ -272,72 +368,68 @@ __device__ void decode_linear(const sync_geometry& g,
                               std::byte* out,
                               sync_status& status)
 {
-    const unsigned M = g.window;
-    const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const unsigned groups = (g.q + 31) / 32;
-    Row* const part = s.partial + warp * M;
+    const unsigned stride = l.stride, length = l.length;
+    const unsigned warp = warp_number<One>(), warps = block_warps<One>();
+    const unsigned groups = One ? 1 : (g.q + 31) / 32;
+    Row* const part = s.partial + warp * stride;
     float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
-    for (unsigned m = threadIdx.x; m < M; m += blockDim.x) {
-        s.current[m] = in.boundary(g, g.start_at, 0, m);
-    }
-    block_sync();
-    insert(g, s, alpha);
+    begin_at(g, l, in, g.start_at, 0, direction::forward, s);
+    insert(g, l, s, alpha);
 
     row_scale scale;
     double log_weight = 0, entropy = 0;
     unsigned last = 0;
     // One loop, and so one copy of the sweep, for both directions.
+#pragma unroll 1
     for (unsigned k = 0; k < 2 * g.symbols; ++k) {
         const bool back = k >= g.symbols;
         const unsigned i = back ? 2 * g.symbols - 1 - k : k;
         const bool puts_out = back && i < g.outputs;
-        Metric* const here = s.alpha + i % 2 * s.alpha_stride(g);
-        Metric* const ahead = s.alpha + (i + 1) % 2 * s.alpha_stride(g);
+        Metric* const here = s.alpha + i % 2 * stride;
+        Metric* const ahead = s.alpha + (i + 1) % 2 * stride;
         if (k == g.symbols) {
-            const double ends = turn(g, in, s);
+            const double ends = sum_of_ends(g, in, s);
             if (!(ends > 0) || !scale.alive) {
                 return emit_unknown(g, out, status);
             }
             log_weight = scale.log() + log(ends) + g.log_scale;
+            begin_at(g, l, in, g.end_at, g.symbols, direction::backward, s);
         }
         if (back && i + 1 == g.outputs) {
-            const Metric* const at = alpha + std::size_t(i + 1) * M;
+            const Metric* const at = alpha + std::size_t(i + 1) * length;
             last = emit_drifts(
                 g,
-                [&](unsigned m) { return at[m] * Metric(s.current[M - 1 - m]); },
+                [&](unsigned m) { return at[m] * Metric(s.current[l.window - 1 - m]); },
                 ahead,
                 s.scratch,
-                drifts + M,
+                drifts + g.window,
                 &entropy);
-            fetch_alpha(g, here, alpha + std::size_t(i) * M);
+            fetch_alpha(l, here, alpha + std::size_t(i) * length);
         }
         sweep.begin(i, back ? direction::backward : direction::forward);
         if (puts_out) {
             __pipeline_wait_prior(0);
             block_sync();
-            if (i > 0) {
-                fetch_alpha(g, ahead, alpha + std::size_t(i - 1) * M);
-            }
+            fetch_alpha(l, ahead, alpha + std::size_t(max(i, 1u) - 1) * length);
         }
         // Boundaries `outputs` and `symbols` are kept without insertions after them.
-        const bool bare = !back && (i + 1 == g.outputs || i + 1 == g.symbols);
+        const bool bare = (k + 1 == g.outputs) | (k + 1 == g.symbols);
+        const Row insertion = bare ? Row(0) : sweep.weights.insertion;
+        Metric L = 0;
         for (unsigned j = warp; j < groups; j += warps) {
-            const Metric L = sweep.run(j,
-                                       bare ? Row(0) : sweep.weights.insertion,
-                                       puts_out ? here : nullptr,
-                                       part,
-                                       j == warp);
+            L = sweep.run(j, insertion, here, puts_out, part, One || j == warp);
             const unsigned D = 32 * j + threadIdx.x % 32;
-            if (D < g.q) {
+            if (!One && D < g.q) {
                 s.posterior[D] = L;
             }
         }
         if (puts_out) {
-            emit_symbol(g, in, i, s.posterior, s.scratch, out);
+            One ? emit_symbol_of_warp(g, in, i, L, s.posterior, s.scratch, out)
+                : emit_symbol(g, in, i, s.posterior, s.scratch, out);
         }
-        next_boundary(g, s, scale, back ? nullptr : alpha + std::size_t(i + 1) * M);
+        next_boundary<One>(l, s, scale, alpha + std::size_t(i + 1) * length, !back);
         if (bare && i + 1 < g.symbols) {
-            insert<Row, Metric>(g, s, nullptr);
+            insert<Row, Metric>(g, l, s, nullptr);
         }
     }
     double unused;
@@ -345,7 +437,7 @@ __device__ void decode_linear(const sync_geometry& g,
         g,
         [&](unsigned m) {
             return Metric(in.boundary(g, g.start_at, 0, m)) *
-                   Metric(s.current[M - 1 - m]);
+                   Metric(s.current[l.window - 1 - m]);
         },
         s.alpha,
         s.scratch,
@@ -358,71 +450,94 @@ __device__ void decode_linear(const sync_geometry& g,
                    in.header.first + int(last),
                    1 };
     }
+    __pipeline_wait_prior(0);
 }
 
 // The prior of word D at index i; lanes without a word weigh nothing.
-inline __device__ double word_prior(const sync_geometry& g,
-                                    const frame_input& in,
-                                    unsigned i,
-                                    unsigned j,
-                                    double* sum_of_index)
+template <class Row>
+__device__ Row word_prior(const sync_geometry& g,
+                          const frame_input& in,
+                          unsigned i,
+                          unsigned j,
+                          const double* sum_of_index)
 {
     const unsigned D = 32 * j + threadIdx.x % 32;
-    if (D >= g.q) {
-        return 0;
+    if (g.priors && D < g.q && i < g.outputs) {
+        const double sum = sum_of_index[i];
+        return sum > 0 ? in.prior(g, i, D) / sum : 1.0 / g.q;
     }
-    if (!g.priors || i >= g.outputs) {
-        return 1;
-    }
-    const double sum = sum_of_index[i];
-    return sum > 0 ? in.prior(g, i, D) / sum : 1.0 / g.q;
+    return D < g.q ? 1 : 0;
 }
 
 // Received position of the item that step \p k of index i meets.
-inline __device__ std::int64_t item_position(
-    const sync_geometry& g, const frame_input& in, unsigned i, direction d, int k)
+inline __device__ std::int64_t item_position(const sync_geometry& g,
+                                             const linear_layout& l,
+                                             const frame_input& in,
+                                             unsigned i,
+                                             direction d,
+                                             int k)
 {
     return in.position(
-        g, i, d == direction::forward ? k - 1 : int(g.n + g.window) - 1 - k);
+        g, i, d == direction::forward ? k - 1 : int(g.n + l.window) - 1 - k);
 }
 
 // ---- words of exactly N bits ----
 
-template <int N, class Row, class Metric>
+template <int N, bool One, class Row, class Metric>
 struct bit_sweep {
     const sync_geometry& g;
+    const linear_layout& l;
     const frame_input& in;
     const linear_memory& memory;
     linear_shared<Row, Metric>& s;
-    double* prior_sums; // of each index, in device memory
-    row_weights<Row> weights;
+    const double* prior_sums;
+    const row_weights<Row>& weights;
     unsigned index = 0;
+    std::uint32_t first_word = 0; // of the warp's first 32, read early
     bool reversed = false, clean = false;
 
     __device__ void begin(unsigned i, direction d)
     {
         index = i;
         reversed = d == direction::backward;
-        // No row needs an item in step 0.
+        first_word = read_word(warp_number<One>());
         bool special = g.soft_input || weights.mismatch != 0;
-        const int base = item_position(g, in, i, d, 0), onward = reversed ? -1 : 1;
-        const auto* const items =
-            reinterpret_cast<const std::uint8_t*>(in.data + g.items_at);
-        for (int k = 1 + threadIdx.x; !g.soft_input && k < int(g.window) + N;
-             k += blockDim.x) {
-            const unsigned at = base + onward * k;
-            const unsigned y = at < unsigned(in.header.length) ? items[at] : 2;
-            s.one[k] = -std::int32_t(y & 1u);
-            special |= y > 1;
+        const unsigned steps = l.window + N;
+        if (!g.soft_input) {
+            special |= read_bits(item_position(g, l, in, i, d, 0), steps);
         }
         clean = blockDim.x == 32 ? !__any_sync(full_warp, special)
                                  : !__syncthreads_or(special);
-        for (unsigned k = 1 + threadIdx.x; !clean && k < g.window + N; k += blockDim.x) {
-            const auto w = weigh_item(g, weights, in, item_position(g, in, i, d, k));
+        for (unsigned k = 1 + threadIdx.x; !clean && k < steps; k += blockDim.x) {
+            const auto w = weigh_item(g, weights, in, item_position(g, l, in, i, d, k));
             s.if_zero[k] = w.match_symbol ? w.other_value : w.match_value;
             s.if_one[k] = w.match_symbol ? w.match_value : w.other_value;
         }
         block_sync();
+    }
+
+    // The items of all steps but step 0, in which no row needs one; says whether some of
+    // a thread's are not bits. \p base: position of the item of step 0.
+    __device__ bool read_bits(int base, unsigned steps) const
+    {
+        const auto* const items =
+            reinterpret_cast<const std::uint8_t*>(in.data + g.items_at);
+        const int onward = reversed ? -1 : 1;
+        unsigned k = 1 + threadIdx.x, at = base + onward * int(k), most = 0;
+#pragma unroll 1
+        for (unsigned begin = 1; begin < steps; begin += blockDim.x) {
+            unsigned y = k < steps ? 2 : 0;
+            if (k < steps && at < unsigned(in.header.length)) {
+                y = items[at];
+            }
+            if (k < steps) {
+                s.one[k] = -std::int32_t(y & 1u);
+            }
+            most = max(most, y);
+            k += blockDim.x;
+            at += onward * int(blockDim.x);
+        }
+        return most > 1;
     }
 
     template <bool Clean>
@@ -432,114 +547,140 @@ struct bit_sweep {
                      : bit_item<Row>{ s.one[k], s.if_zero[k], s.if_one[k] };
     }
 
+    __device__ std::uint32_t read_word(unsigned j) const
+    {
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const auto place = index < g.frame_symbols ? index : index % g.frame_symbols;
+        return D < g.q ? memory.words[std::size_t(place) * g.q + D] : 0u;
+    }
+
+    static constexpr int C = 4; // steps whose inputs are read at once
+
+    template <bool Clean>
+    struct items {
+        four<std::int32_t> one;
+        four<Row> if_zero, if_one;
+
+        __device__ items(const linear_shared<Row, Metric>& s, int k)
+            : one(read_four(s.one + k))
+        {
+            if (!Clean) {
+                if_zero = read_four(s.if_zero + k);
+                if_one = read_four(s.if_one + k);
+            }
+        }
+        __device__ bit_item<Row> operator[](int c) const
+        {
+            return Clean ? bit_item<Row>{ one.v[c], 0, 1 }
+                         : bit_item<Row>{ one.v[c], if_zero.v[c], if_one.v[c] };
+        }
+    };
+
     template <bool Clean>
     __device__ Metric sweep(bit_lattice<N, Row>& lattice,
-                            Row prior,
                             const Metric* alpha,
+                            bool weigh,
                             Row* to,
                             bool first) const
     {
-        constexpr int C = 4; // steps whose inputs are read at once
-        const int M = g.window;
-        lane_sums<Row> sums(s.waiting + threadIdx.x / 32 * s.waiting_rows(g) *
-                                            lane_sums<Row>::stride);
+        const int M = l.window;
+        const unsigned warp = warp_number<One>();
+        lane_sums<Row> sums(s.waiting + warp * l.waiting_rows * lane_sums<Row>::stride);
+        const auto priors = [&](unsigned lane) {
+            return read_four(s.prior + 32 * warp + lane);
+        };
+        const unsigned beyond = reversed ? M - g.window : 0; // before the window
         const auto sum_up = [&](int begin, int count) {
-            sums.take(count, [&](unsigned o, Row sum) {
+            sums.take(count, priors, [&](unsigned o, Row sum) {
                 Row& all = to[begin + o];
-                all = first ? sum : all + sum;
+                if (begin + o - beyond < g.window) {
+                    all = first ? sum : all + sum;
+                }
             });
         };
         Metric L = 0;
         if (M < N) {
             for (int k = 0; k < M + N; ++k) {
-                const Row in = k < M ? s.current[k] * prior : Row(0);
+                const Row in = k < M ? s.current[k] : Row(0);
                 const Row bare = lattice.template step<Clean>(
                     in, item<Clean>(k), max(0, k - M + 1), min(N, k));
                 if (k >= N) {
-                    L += alpha ? alpha[k - N] * Metric(bare) : Metric(0);
+                    L += weigh ? alpha[M - 1 - (k - N)] * Metric(bare) : Metric(0);
                     sums.put(k - N, lattice.x[N]);
                 }
             }
             sum_up(0, M);
             return L;
         }
-        // Rows begin one after the other.
-        four<Row> row;
-        four<std::int32_t> one;
-        four<Row> if_zero{}, if_one{};
-        const auto read_steps = [&](int k) {
-            row = read_four(s.current + k);
-            one = read_four(s.one + k);
-            if (!Clean) {
-                if_zero = read_four(s.if_zero + k);
-                if_one = read_four(s.if_one + k);
+        const auto add_weights = [&](int o, const Row(&bare)[C]) {
+            if (weigh) {
+                const auto a = read_four(alpha + M - C - o);
+#pragma unroll
+                for (int c = 0; c < C; ++c) {
+                    L += a.v[C - 1 - c] * Metric(bare[c]);
+                }
             }
         };
+        // Rows begin one after the other.
 #pragma unroll
-        for (int k = 0; k < N; ++k) {
-            const int c = (k + C - N % C) % C;
-            if (k < N % C) {
-                lattice.template step<Clean>(s.current[k] * prior, item<Clean>(k), 0, k);
-                continue;
+        for (int k = -((C - N % C) % C); k < N; k += C) {
+            const auto in = read_four(s.current + k);
+            const items<Clean> y(s, k);
+#pragma unroll
+            for (int c = 0; c < C; ++c) {
+                if (k + c >= 0) {
+                    lattice.template step<Clean>(in.v[c], y[c], 0, k + c);
+                }
             }
-            if (c == 0) {
-                read_steps(k);
-            }
-            lattice.template step<Clean>(
-                row.v[c] * prior, { one.v[c], if_zero.v[c], if_one.v[c] }, 0, k);
         }
         // From here on step o + N puts out o, and those from number `summed` on wait.
         int o = 0, summed = 0;
-        for (; o + C <= M - N; o += C) {
-            read_steps(o + N);
-            Row bare[C];
-#pragma unroll
-            for (int c = 0; c < C; ++c) {
-                bare[c] = lattice.template step<Clean>(
-                    row.v[c] * prior, { one.v[c], if_zero.v[c], if_one.v[c] });
-                sums.put(o - summed + c, lattice.x[N]);
-            }
-            if (alpha) {
-                const auto a = read_four(alpha + o);
+        for (;;) {
+            const int end = min(o + 32, M - N);
+#pragma unroll 1
+            for (; o < end; o += C) {
+                const auto in = read_four(s.current + o + N);
+                const items<Clean> y(s, o + N);
+                Row bare[C];
 #pragma unroll
                 for (int c = 0; c < C; ++c) {
-                    L += a.v[c] * Metric(bare[c]);
+                    bare[c] = lattice.template step<Clean>(in.v[c], y[c]);
+                    sums.put(o - summed + c, lattice.x[N]);
                 }
+                add_weights(o, bare);
             }
-            if (o + C - summed == 32) {
-                sum_up(summed, 32);
-                summed += 32;
+            if (o - summed < 32) {
+                break;
             }
+            sum_up(summed, 32);
+            summed += 32;
         }
-        // A step by itself; rows below \p low are past the window.
-        const auto step = [&](int number, Row in, int low) {
-            const Row bare =
-                lattice.template step<Clean>(in * prior, item<Clean>(number + N), low, N);
-            L += alpha ? alpha[number] * Metric(bare) : Metric(0);
-            sums.put(number - summed, lattice.x[N]);
-        };
-        for (; o < M - N; ++o) {
-            step(o, s.current[o + N], 0);
-        }
+        // Rows end one after the other.
 #pragma unroll
-        for (int gone = 0; gone < N; ++gone) {
-            step(o + gone, 0, gone + 1);
+        for (int gone = 0; gone < N; gone += C) {
+            const items<Clean> y(s, o + N + gone);
+            Row bare[C] = {};
+#pragma unroll
+            for (int c = 0; c < C && gone + c < N; ++c) {
+                bare[c] = lattice.template step<Clean>(0, y[c], gone + c + 1, N);
+                sums.put(o - summed + gone + c, lattice.x[N]);
+            }
+            add_weights(o + gone, bare);
         }
         sum_up(summed, M - summed);
         return L;
     }
 
     __device__ Metric
-    run(unsigned j, Row last, const Metric* alpha, Row* to, bool first) const
+    run(unsigned j, Row last, const Metric* alpha, bool weigh, Row* to, bool first) const
     {
-        const unsigned D = 32 * j + threadIdx.x % 32;
-        const auto place = index < g.frame_symbols ? index : index % g.frame_symbols;
-        std::uint32_t word = D < g.q ? memory.words[std::size_t(place) * g.q + D] : 0u;
+        std::uint32_t word = One || first ? first_word : read_word(j);
         word = reversed ? __brev(word) >> (32 - N) : word;
-        const Row prior = word_prior(g, in, index, j, prior_sums);
+        const Row prior = word_prior<Row>(g, in, index, j, prior_sums);
+        s.prior[threadIdx.x] = prior;
         bit_lattice<N, Row> lattice(weights, word, last);
-        return clean ? sweep<true>(lattice, prior, alpha, to, first)
-                     : sweep<false>(lattice, prior, alpha, to, first);
+        return Metric(prior) * (clean ? sweep<true>(lattice, alpha, weigh, to, first)
+                                      : sweep<false>(lattice, alpha, weigh, to, first));
     }
 };
 
@@ -562,21 +703,23 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
 
 // Decodes the frames of a batch, a block one after the other, with the sweep made for
 // each.
-template <class Row, class Metric, class MakeSweep>
+template <bool One, class Row, class Metric, class MakeSweep>
 __device__ void decode_batch(const sync_geometry& g,
+                             const linear_layout& l,
                              const linear_memory& memory,
-                             double* prior_sums,
                              const std::byte* input,
                              std::byte* output,
                              sync_status* status,
                              MakeSweep&& make_sweep)
 {
     extern __shared__ double shared[];
-    linear_shared<Row, Metric> s;
-    s.place(g, blockDim.x / 32, reinterpret_cast<std::byte*>(shared));
-    Metric* const alpha = static_cast<Metric*>(memory.alpha) +
-                          std::size_t(blockIdx.x) * (g.symbols + 1) * g.window;
-    double* const sums = prior_sums + std::size_t(blockIdx.x) * g.outputs;
+    linear_shared<Row, Metric> s(l, reinterpret_cast<std::byte*>(shared));
+    for (unsigned k = threadIdx.x; k < l.bytes / sizeof(double); k += blockDim.x) {
+        shared[k] = 0;
+    }
+    Metric* const alpha = static_cast<Metric*>(memory.alpha) + l.offset +
+                          std::size_t(blockIdx.x) * (g.symbols + 1) * l.length;
+    double* const sums = memory.prior_sums + std::size_t(blockIdx.x) * g.outputs;
     for (unsigned frame = blockIdx.x; frame < g.frames; frame += gridDim.x) {
         const frame_input in(g, input, frame);
         std::byte* const out = output + g.output_bytes * frame;
@@ -587,32 +730,43 @@ __device__ void decode_batch(const sync_geometry& g,
         block_sync();
         sum_priors(g, in, sums);
         auto sweep = make_sweep(in, s, sums);
-        decode_linear(g, in, sweep, s, alpha, out, status[frame]);
+        decode_linear<One>(g, l, in, sweep, s, alpha, out, status[frame]);
     }
 }
 
-// One: a block is one warp.
+// Warps of a multiprocessor that registers are to do for: more of them hide more waiting,
+// but not if values are spilled. Some GPUs take no more than 16 blocks.
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890
+template <int N, class Metric>
+constexpr unsigned resident_warps = N <= 10 && sizeof(Metric) == 4 ? 20 : 16;
+#else
+template <int N, class Metric>
+constexpr unsigned resident_warps = 16;
+#endif
+
+// One: a block is one warp, for words that are no more than its lanes.
 template <int N, bool One, class Row, class Metric>
-__global__ void __launch_bounds__(32 * most_warps, 2)
+__global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
+                                  One ? resident_warps<N, Metric> : 2)
     linear_bits(const sync_geometry g,
+                const linear_layout l,
+                const row_weights<Row> weights,
                 const linear_memory memory,
-                double* prior_sums,
                 const std::byte* input,
                 std::byte* output,
                 sync_status* status)
 {
-    __builtin_assume((blockDim.x == 32) == One);
-    decode_batch<Row, Metric>(
+    __builtin_assume(!One || blockDim.x == 32);
+    __builtin_assume(!One || threadIdx.x < 32);
+    decode_batch<One, Row, Metric>(
         g,
+        l,
         memory,
-        prior_sums,
         input,
         output,
         status,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s, double* sums) {
-            return bit_sweep<N, Row, Metric>{
-                g, in, memory, s, sums, row_weights<Row>(g)
-            };
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
+            return bit_sweep<N, One, Row, Metric>{ g, l, in, memory, s, sums, weights };
         });
 }
 

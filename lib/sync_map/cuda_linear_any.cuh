@@ -24,12 +24,13 @@ struct any_sweep {
     static constexpr int S = nibble_segment;
 
     const sync_geometry& g;
+    const linear_layout& l;
     const frame_input& in;
     const linear_memory& memory;
     linear_shared<Row, Metric>& s;
-    double* prior_sums;
+    const double* prior_sums;
     Row* rows; // window × q of this block
-    row_weights<Row> weights;
+    const row_weights<Row>& weights;
     unsigned index = 0;
     direction towards = direction::forward;
 
@@ -40,12 +41,13 @@ struct any_sweep {
     }
 
     __device__ Metric
-    run(unsigned j, Row last, const Metric* alpha, Row* to, bool first) const
+    run(unsigned j, Row last, const Metric* alpha, bool weigh, Row* to, bool first) const
     {
-        const int M = g.window;
+        const int M = l.window;
         const unsigned D = 32 * j + threadIdx.x % 32;
         const bool there = D < g.q;
         const bool reversed = towards == direction::backward;
+        const unsigned beyond = reversed ? M - g.window : 0; // before the window
         const auto base = std::size_t(index % g.frame_symbols) * memory.segments;
         Row* const between = rows + D;
         Metric L = 0;
@@ -56,7 +58,7 @@ struct any_sweep {
             const int unused = S - count;
             const auto word = there ? memory.words[(base + segment) * g.q + D] : 0u;
             const bool begins = number == 0, ends = number + 1 == memory.segments;
-            const Row prior = begins ? Row(word_prior(g, in, index, j, prior_sums)) : 1;
+            const Row prior = begins ? word_prior<Row>(g, in, index, j, prior_sums) : 1;
             Row x[S + 1] = {};
             for (int k = unused; k < M + S; ++k) {
                 const int m = k - unused, o = k - S;
@@ -67,7 +69,7 @@ struct any_sweep {
                                   : Row(0);
                 }
                 const auto y = weigh_item(
-                    g, weights, in, item_position(g, in, index, towards, begin + m));
+                    g, weights, in, item_position(g, l, in, index, towards, begin + m));
                 Row before = 0, now = 0, bare = 0;
 #pragma unroll
                 for (int t = 0; t <= S; ++t) {
@@ -96,11 +98,11 @@ struct any_sweep {
                     }
                     continue;
                 }
-                if (alpha) {
-                    L += alpha[o] * Metric(bare);
+                if (weigh) {
+                    L += alpha[M - 1 - o] * Metric(bare);
                 }
                 const Row sum = warp_sum(now);
-                if (threadIdx.x % 32 == 0) {
+                if (threadIdx.x % 32 == 0 && o - beyond < g.window) {
                     to[o] = first ? sum : to[o] + sum;
                 }
             }
@@ -112,25 +114,24 @@ struct any_sweep {
 
 template <class Row, class Metric>
 __global__ void linear_any(const sync_geometry g,
+                           const linear_layout l,
+                           const row_weights<Row> weights,
                            const linear_memory memory,
-                           double* prior_sums,
                            const std::byte* input,
                            std::byte* output,
                            sync_status* status)
 {
-    decode_batch<Row, Metric>(
+    decode_batch<false, Row, Metric>(
         g,
+        l,
         memory,
-        prior_sums,
         input,
         output,
         status,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s, double* sums) {
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
             Row* const rows =
-                static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * g.window * g.q;
-            return any_sweep<Row, Metric>{
-                g, in, memory, s, sums, rows, row_weights<Row>(g)
-            };
+                static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
+            return any_sweep<Row, Metric>{ g, l, in, memory, s, sums, rows, weights };
         });
 }
 

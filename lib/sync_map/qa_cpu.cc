@@ -185,6 +185,59 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
     }
 }
 
+// α behind a frame amid random bits, carried on from drifts that are all alike.
+std::vector<double> alpha_amid_bits(const sync_code& code,
+                                    const bsid_model& channel,
+                                    sync_precision precision,
+                                    const std::string& variant)
+{
+    sync_options o{ code, channel };
+    o.mode = sync_mode::stream;
+    o.precision = precision;
+    const auto plan = make_plan(o);
+    const auto window = decoder_window(o);
+    const host_memory frame(plan.input_bytes());
+    const std::vector<double> any(plan.window, 1.0);
+    write_frame(plan,
+                { int(plan.max_items), -window.first, window.first, 0 },
+                any,
+                any,
+                nullptr,
+                frame.data());
+    std::mt19937 random(code.n() * 1000 + code.q());
+    std::generate_n(frame.data() + plan.items_at(), plan.max_items, [&] {
+        return std::byte(random() >> 31);
+    });
+    std::vector<double> carried(plan.window);
+    alpha_carrier(plan, cpu_kernels(variant)).carry(frame.data(), carried.data());
+    return carried;
+}
+
+TEST(sync_cpu, alpha_is_carried_alike_whether_wrong_bits_cannot_be_or_hardly_are)
+{
+    for (unsigned n = 1; n <= 12; ++n) {
+        for (const unsigned q : { 2u, 5u, 16u, 17u, 40u }) {
+            if (q > 1u << n) {
+                continue;
+            }
+            const auto code = codebook_random(n, q, 3, n);
+            const auto exact = alpha_amid_bits(
+                code, { 0.1, 0.07, 1e-25 }, sync_precision::float64, "baseline");
+            EXPECT_NEAR(std::accumulate(exact.begin(), exact.end(), 0.0), 1, 1e-12);
+            for (const auto& variant : variants()) {
+                for (const auto precision :
+                     { sync_precision::float64, sync_precision::float32 }) {
+                    const auto carried =
+                        alpha_amid_bits(code, { 0.1, 0.07, 0 }, precision, variant);
+                    EXPECT_LE(largest_difference(carried, exact),
+                              precision == sync_precision::float64 ? 1e-12 : 1e-6)
+                        << variant << " n " << n << " q " << q;
+                }
+            }
+        }
+    }
+}
+
 TEST(sync_cpu, more_drifts_than_the_papers_could_do)
 {
     auto data = random_frames(codebook_random(10, 2, 1400, 1), { 0.2, 0.2, 0 }, 1);
