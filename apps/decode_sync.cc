@@ -10,8 +10,8 @@
 
 #include "file_decoder.h"
 #include "sync_options.h"
-#include <csignal>
 #include <algorithm>
+#include <csignal>
 #include <deque>
 #include <fstream>
 
