@@ -10,6 +10,7 @@
 #ifndef INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H
 #define INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H
 
+#include "input_kernels.h"
 #include "message_rule.h"
 #include <array>
 #include <cstddef>
@@ -34,6 +35,10 @@ public:
     convert(const void* from, std::size_t first, std::size_t count, std::byte* to) const;
 
 private:
+    void convert_int8(const void* from,
+                      std::size_t first,
+                      std::size_t count,
+                      std::int8_t* to) const;
     template <class Value>
     void
     convert_as(const void* from, std::size_t first, std::size_t count, Value* to) const;
@@ -43,9 +48,8 @@ private:
     ldpc_precision d_precision;
     float d_factor;
     float d_limit;
-    // For each byte, its value in steps; of bytes as well, which is twice as fast.
-    std::array<float, 256> d_of_byte;
-    std::array<std::int8_t, 256> d_byte_of_byte;
+    const ldpc_input::kernels& d_kernels; // for int8
+    std::array<float, 256> d_of_byte;     // for each byte, its value in steps
 };
 
 } // namespace gpufec

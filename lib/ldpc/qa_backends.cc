@@ -9,6 +9,7 @@
  * the CPU, and CUDA where there is a device. */
 
 #include "cuda/devices.h"
+#include "input_kernels.h"
 #include "qa_support.h"
 #include "reference.h"
 #include <cstdlib>
@@ -159,6 +160,37 @@ bool cuda_missing()
     }
 
 } // namespace
+
+TEST(ldpc_cpu, channel_values_become_steps_of_a_byte)
+{
+    std::vector<std::int8_t> bytes;
+    std::vector<float> floats{ NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e-30f };
+    for (int i = -1000; i < 1000; ++i) {
+        bytes.push_back(std::int8_t(i));
+        floats.push_back(i * 0.125f); // ties among them
+    }
+    for (const auto& set : cpu_ldpc_instruction_sets()) {
+        const auto& kernels = ldpc_input::kernels_of(set);
+        for (const float factor : { 0.25f, 0.5f, 1.0f, 1.5f, 2.0f / 3, 4.0f }) {
+            for (const float limit : { 64.0f, 96.0f, 127.0f }) {
+                const auto steps = [&](double x) {
+                    return int(std::nearbyint(
+                        std::clamp<double>(float(x) * factor, -limit, limit)));
+                };
+                std::vector<std::int8_t> to(floats.size());
+                kernels.of_bytes(bytes.data(), bytes.size(), factor, limit, to.data());
+                for (std::size_t i = 0; i < bytes.size(); ++i) {
+                    ASSERT_EQ(to[i], steps(std::max(-127, int(bytes[i])))) << set;
+                }
+                kernels.of_floats(floats.data(), floats.size(), factor, limit, to.data());
+                for (std::size_t i = 0; i < floats.size(); ++i) {
+                    ASSERT_EQ(to[i], std::isnan(floats[i]) ? 0 : steps(floats[i]))
+                        << set << ", " << floats[i];
+                }
+            }
+        }
+    }
+}
 
 TEST(ldpc_cpu, equals_the_model)
 {
