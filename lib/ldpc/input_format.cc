@@ -7,7 +7,6 @@
 
 #include "input_format.h"
 #include "job.h"
-#include <algorithm>
 
 namespace gr {
 namespace gpufec {
@@ -32,22 +31,6 @@ input_format::input_format(const message_rule& rule, llr_format format, float ll
       d_limit(rule.channel_limit),
       d_kernels(ldpc_input::kernels_of(cpu_ldpc_instruction_sets().front()))
 {
-    for (unsigned b = 0; b < 256; ++b) {
-        d_of_byte[b] = in_steps(std::max(-127, int(std::int8_t(b))));
-    }
-}
-
-float input_format::in_steps(float value) const
-{
-    const float x = value == value ? value * d_factor : 0.0f;
-    const float clamped = std::min(std::max(x, -d_limit), d_limit);
-    if (d_precision == ldpc_precision::float32) {
-        return clamped;
-    }
-    // Rounds to even: beyond 2^23 a float has no fraction. Unlike a call of rint() this
-    // is done for many values at once.
-    constexpr float whole = 12582912.0f;
-    return (clamped + whole) - whole;
 }
 
 void input_format::convert(const void* from,
@@ -55,46 +38,23 @@ void input_format::convert(const void* from,
                            std::size_t count,
                            std::byte* to) const
 {
-    switch (d_precision) {
-    case ldpc_precision::int8:
-        return convert_int8(from, first, count, reinterpret_cast<std::int8_t*>(to));
-    case ldpc_precision::int16:
-        return convert_as(from, first, count, reinterpret_cast<std::int16_t*>(to));
-    default:
-        return convert_as(from, first, count, reinterpret_cast<float*>(to));
-    }
-}
-
-void input_format::convert_int8(const void* from,
-                                std::size_t first,
-                                std::size_t count,
-                                std::int8_t* to) const
-{
-    if (d_format == llr_format::float32) {
-        d_kernels.of_floats(
-            static_cast<const float*>(from) + first, count, d_factor, d_limit, to);
-    } else {
-        d_kernels.of_bytes(
-            static_cast<const std::int8_t*>(from) + first, count, d_factor, d_limit, to);
-    }
-}
-
-template <class Value>
-void input_format::convert_as(const void* from,
-                              std::size_t first,
-                              std::size_t count,
-                              Value* to) const
-{
-    if (d_format == llr_format::float32) {
-        const auto* const values = static_cast<const float*>(from) + first;
-        for (std::size_t i = 0; i < count; ++i) {
-            to[i] = Value(in_steps(values[i]));
+    const auto convert_from = [&](auto* values, const auto& converters) {
+        switch (d_precision) {
+        case ldpc_precision::int8:
+            return converters.to_int8(
+                values, count, d_factor, d_limit, reinterpret_cast<std::int8_t*>(to));
+        case ldpc_precision::int16:
+            return converters.to_int16(
+                values, count, d_factor, d_limit, reinterpret_cast<std::int16_t*>(to));
+        default:
+            return converters.to_float(
+                values, count, d_factor, d_limit, reinterpret_cast<float*>(to));
         }
-        return;
-    }
-    const auto* const bytes = static_cast<const std::uint8_t*>(from) + first;
-    for (std::size_t i = 0; i < count; ++i) {
-        to[i] = Value(d_of_byte[bytes[i]]);
+    };
+    if (d_format == llr_format::int8) {
+        convert_from(static_cast<const std::int8_t*>(from) + first, d_kernels.bytes);
+    } else {
+        convert_from(static_cast<const float*>(from) + first, d_kernels.floats);
     }
 }
 

@@ -12,9 +12,7 @@
 
 #include "input_kernels.h"
 #include "message_rule.h"
-#include <array>
 #include <cstddef>
-#include <cstdint>
 
 namespace gr {
 namespace gpufec {
@@ -35,21 +33,11 @@ public:
     convert(const void* from, std::size_t first, std::size_t count, std::byte* to) const;
 
 private:
-    void convert_int8(const void* from,
-                      std::size_t first,
-                      std::size_t count,
-                      std::int8_t* to) const;
-    template <class Value>
-    void
-    convert_as(const void* from, std::size_t first, std::size_t count, Value* to) const;
-    float in_steps(float value) const;
-
     llr_format d_format;
     ldpc_precision d_precision;
     float d_factor;
     float d_limit;
-    const ldpc_input::kernels& d_kernels; // for int8
-    std::array<float, 256> d_of_byte;     // for each byte, its value in steps
+    const ldpc_input::kernels& d_kernels;
 };
 
 } // namespace gpufec

@@ -17,44 +17,42 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-inline std::int8_t steps(float value, float factor, float limit)
+inline float value_of(float x) { return x == x ? x : 0; }
+// Without a condition, whose branches GCC would follow instead of making vectors.
+inline float value_of(std::int8_t x) { return float(x + (x == -128)); }
+
+inline void set(float& to, float x) { to = x; }
+// Beyond 2^23 a float has no fraction, and its lowest bits are those of the integer.
+template <class Integer>
+inline void set(Integer& to, float x)
 {
-    const float x = value * factor;
-    const float above = x > -limit ? x : -limit;
-    const float clamped = above < limit ? above : limit;
-    // Beyond 2^23 a float has no fraction, and its lowest byte is that of the integer.
     constexpr float whole = 12582912.0f;
-    return std::int8_t(__builtin_bit_cast(std::uint32_t, clamped + whole));
+    to = Integer(__builtin_bit_cast(std::uint32_t, x + whole));
 }
 
-void of_bytes(const std::int8_t* __restrict from,
-              std::size_t count,
-              float factor,
-              float limit,
-              std::int8_t* __restrict to)
+template <class From, class To>
+void convert(const From* __restrict from,
+             std::size_t count,
+             float factor,
+             float limit,
+             To* __restrict to)
 {
     for (std::size_t i = 0; i < count; ++i) {
-        const int b = from[i];
-        to[i] = steps(float(b < -127 ? -127 : b), factor, limit);
+        const float x = value_of(from[i]) * factor;
+        const float above = x > -limit ? x : -limit;
+        set(to[i], above < limit ? above : limit);
     }
 }
 
-void of_floats(const float* __restrict from,
-               std::size_t count,
-               float factor,
-               float limit,
-               std::int8_t* __restrict to)
-{
-    for (std::size_t i = 0; i < count; ++i) {
-        const float x = from[i];
-        to[i] = steps(x == x ? x : 0.0f, factor, limit);
-    }
-}
+template <class From>
+constexpr converters<From> converters_of = { convert<From, std::int8_t>,
+                                             convert<From, std::int16_t>,
+                                             convert<From, float> };
 
 } // namespace
 
 extern const kernels all;
-const kernels all{ of_bytes, of_floats };
+const kernels all{ converters_of<std::int8_t>, converters_of<float> };
 
 } // namespace GPUFEC_ISA
 } // namespace ldpc_input

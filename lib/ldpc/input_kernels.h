@@ -5,8 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-/* The conversion of channel values to steps of one byte, compiled once for each
- * instruction set. */
+/* The conversion of channel values to steps, compiled once for each instruction set. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H
 #define INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H
@@ -19,16 +18,23 @@ namespace gr {
 namespace gpufec {
 namespace ldpc_input {
 
-//! Values times a factor, within ±limit (at most 127), rounded, ties to even. NaN becomes
-//! 0; −128 counts as −127.
+//! Values times a factor, within ±limit; but for floats rounded, ties to even. NaN
+//! becomes 0; the byte −128 counts as −127.
+template <class From, class To>
+using converter =
+    void (*)(const From* from, std::size_t count, float factor, float limit, To* to);
+
+//! Limits fit in what values are converted to.
+template <class From>
+struct converters {
+    converter<From, std::int8_t> to_int8;
+    converter<From, std::int16_t> to_int16;
+    converter<From, float> to_float;
+};
+
 struct kernels {
-    void (*of_bytes)(const std::int8_t* from,
-                     std::size_t count,
-                     float factor,
-                     float limit,
-                     std::int8_t* to);
-    void (*of_floats)(
-        const float* from, std::size_t count, float factor, float limit, std::int8_t* to);
+    converters<std::int8_t> bytes;
+    converters<float> floats;
 };
 
 namespace baseline {

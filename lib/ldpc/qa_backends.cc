@@ -161,7 +161,34 @@ bool cuda_missing()
 
 } // namespace
 
-TEST(ldpc_cpu, channel_values_become_steps_of_a_byte)
+// What a channel value becomes, by the rule.
+template <class To>
+To in_steps(double value, float factor, float limit)
+{
+    const double x = std::isnan(value) ? 0.0f : float(value) * factor;
+    const double clamped = std::clamp<double>(x, -limit, limit);
+    return To(std::is_integral_v<To> ? std::nearbyint(clamped) : clamped);
+}
+
+template <class From, class To>
+void check_conversion(ldpc_input::converter<From, To> convert,
+                      const std::vector<From>& values,
+                      std::initializer_list<float> limits)
+{
+    for (const float factor : { 0.25f, 0.5f, 1.0f, 1.5f, 2.0f / 3, 4.0f }) {
+        for (const float limit : limits) {
+            std::vector<To> to(values.size());
+            convert(values.data(), values.size(), factor, limit, to.data());
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                const double x =
+                    values[i] == -128 && sizeof(From) == 1 ? -127 : values[i];
+                ASSERT_EQ(to[i], in_steps<To>(x, factor, limit)) << x;
+            }
+        }
+    }
+}
+
+TEST(ldpc_cpu, channel_values_become_steps)
 {
     std::vector<std::int8_t> bytes;
     std::vector<float> floats{ NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e-30f };
@@ -170,25 +197,14 @@ TEST(ldpc_cpu, channel_values_become_steps_of_a_byte)
         floats.push_back(i * 0.125f); // ties among them
     }
     for (const auto& set : cpu_ldpc_instruction_sets()) {
+        SCOPED_TRACE(set);
         const auto& kernels = ldpc_input::kernels_of(set);
-        for (const float factor : { 0.25f, 0.5f, 1.0f, 1.5f, 2.0f / 3, 4.0f }) {
-            for (const float limit : { 64.0f, 96.0f, 127.0f }) {
-                const auto steps = [&](double x) {
-                    return int(std::nearbyint(
-                        std::clamp<double>(float(x) * factor, -limit, limit)));
-                };
-                std::vector<std::int8_t> to(floats.size());
-                kernels.of_bytes(bytes.data(), bytes.size(), factor, limit, to.data());
-                for (std::size_t i = 0; i < bytes.size(); ++i) {
-                    ASSERT_EQ(to[i], steps(std::max(-127, int(bytes[i])))) << set;
-                }
-                kernels.of_floats(floats.data(), floats.size(), factor, limit, to.data());
-                for (std::size_t i = 0; i < floats.size(); ++i) {
-                    ASSERT_EQ(to[i], std::isnan(floats[i]) ? 0 : steps(floats[i]))
-                        << set << ", " << floats[i];
-                }
-            }
-        }
+        check_conversion(kernels.bytes.to_int8, bytes, { 64.0f, 96.0f, 127.0f });
+        check_conversion(kernels.floats.to_int8, floats, { 64.0f, 96.0f, 127.0f });
+        check_conversion(kernels.bytes.to_int16, bytes, { 100.0f, 1023.0f });
+        check_conversion(kernels.floats.to_int16, floats, { 100.0f, 1023.0f });
+        check_conversion(kernels.bytes.to_float, bytes, { 100.0f, 4096.0f });
+        check_conversion(kernels.floats.to_float, floats, { 100.0f, 4096.0f });
     }
 }
 
