@@ -8,7 +8,7 @@
 /* gpufec bench ldpc: how fast soft values in host memory become bits in host memory,
  * through the stream decoder, from slot to slot, and on the device alone. */
 
-#include "command.h"
+#include "bench.h"
 #include "ldpc/simulation.h"
 #include "ldpc/slot_benchmark.h"
 #include "ldpc_options.h"
@@ -112,30 +112,20 @@ struct measurement {
 
 measurement measure(const ldpc_options& options,
                     const std::vector<std::byte>& items,
-                    double duration,
-                    int runs)
+                    const bench_settings& settings)
 {
     measurement m;
-    progress_line progress;
     {
         stream_benchmark bench(options, items);
-        bench.run(std::min(0.2, duration / runs)); // caches, clocks, a full pipeline
-        for (int i = 0; i < runs; ++i) {
-            progress.show("run " + std::to_string(i + 1) + " of " + std::to_string(runs));
-            m.stream.push_back(bench.run(duration / runs));
-        }
+        m.stream = measure_runs(bench, settings);
         m.stream_iterations = bench.iterations();
         m.backend = bench.decoder().active_backend();
         m.device = bench.decoder().active_device();
     }
     ldpc_slot_benchmark bench(options, items);
-    bench.host_to_host(std::min(0.2, duration / runs));
-    std::vector<double> latencies;
-    for (int i = 0; i < runs; ++i) {
-        m.slots.push_back(bench.host_to_host(duration / runs));
-        latencies.push_back(bench.latency());
-    }
-    m.latency = median(latencies);
+    const auto slots = measure_slots(bench, settings);
+    m.slots = slots.rates;
+    m.latency = slots.latency;
     m.batch = bench.frames();
     m.iterations = bench.iterations();
     m.on_cuda = bench.on_cuda();
@@ -237,7 +227,7 @@ int bench_ldpc(const arguments& args)
     const auto options = parse_ldpc_options(values);
     const auto m = naming_options([&] {
         const auto items = record(options, ebn0_db);
-        return measure(options, items, settings.duration, settings.runs);
+        return measure(options, items, settings);
     });
     if (values.count("json")) {
         auto j = json::object({ { "command", line.name },

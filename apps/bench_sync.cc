@@ -8,7 +8,7 @@
 /* gpufec bench sync: how fast received items in host memory become symbols in host
  * memory, through the stream decoder, from slot to slot, and on the device alone. */
 
-#include "command.h"
+#include "bench.h"
 #include "sync_map/slot_benchmark.h"
 #include "sync_options.h"
 #include <algorithm>
@@ -102,29 +102,20 @@ struct measurement {
     double kernels() const { return batch / (times.kernels_ms * 1e-3); }
 };
 
-measurement measure(const sync_options& options, double duration, int runs)
+measurement measure(const sync_options& options, const bench_settings& settings)
 {
     const auto given = record(options);
     measurement m;
-    progress_line progress;
     {
         stream_benchmark bench(options, given);
-        bench.run(std::min(0.2, duration / runs)); // caches, clocks, a full pipeline
-        for (int i = 0; i < runs; ++i) {
-            progress.show("run " + std::to_string(i + 1) + " of " + std::to_string(runs));
-            m.stream.push_back(bench.run(duration / runs));
-        }
+        m.stream = measure_runs(bench, settings);
         m.backend = bench.decoder().active_backend();
         m.device = bench.decoder().active_device();
     }
     sync_slot_benchmark bench(options, given);
-    bench.host_to_host(std::min(0.2, duration / runs));
-    std::vector<double> latencies;
-    for (int i = 0; i < runs; ++i) {
-        m.slots.push_back(bench.host_to_host(duration / runs));
-        latencies.push_back(bench.latency());
-    }
-    m.latency = median(latencies);
+    const auto slots = measure_slots(bench, settings);
+    m.slots = slots.rates;
+    m.latency = slots.latency;
     m.batch = bench.frames();
     m.window = bench.window();
     m.on_cuda = bench.on_cuda();
@@ -198,8 +189,7 @@ int bench_sync(const arguments& args)
     }
     const auto settings = parse_bench_options(values);
     const auto options = parse_sync_options(values);
-    const auto m = naming_options(
-        [&] { return measure(options, settings.duration, settings.runs); });
+    const auto m = naming_options([&] { return measure(options, settings); });
     if (values.count("json")) {
         auto j = json::object({ { "command", line.name },
                                 { "environment", environment() },

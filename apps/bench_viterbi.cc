@@ -8,8 +8,8 @@
 /* gpufec bench viterbi: how fast soft values in host memory become bits in host memory,
  * through the stream decoder, from slot to slot, and on the device alone. */
 
+#include "bench.h"
 #include "channel/awgn.h"
-#include "command.h"
 #include "viterbi/slot_benchmark.h"
 #include "viterbi_options.h"
 #include <algorithm>
@@ -161,20 +161,15 @@ struct slot_rates {
 
 slot_rates measure_slots(const viterbi_options& options,
                          const recording& source,
-                         double duration,
-                         int runs)
+                         const bench_settings& settings)
 {
     slot_benchmark bench(options, source.items);
     slot_rates r;
     r.bits = bench.bits();
     r.on_cuda = bench.on_cuda();
-    bench.host_to_host(std::min(0.2, duration / runs));
-    std::vector<double> latencies;
-    for (int i = 0; i < runs; ++i) {
-        r.host_to_host.push_back(bench.host_to_host(duration / runs));
-        latencies.push_back(bench.latency());
-    }
-    r.latency = median(latencies);
+    const auto slots = measure_slots(bench, settings);
+    r.host_to_host = slots.rates;
+    r.latency = slots.latency;
     if (r.on_cuda) {
         r.times = bench.device_times(21);
     }
@@ -218,20 +213,11 @@ int bench_viterbi(const arguments& args)
     const auto source = naming_options([&] { return record(options); });
     auto bench =
         naming_options([&] { return std::make_unique<host_to_host>(options, source); });
-    progress_line progress;
-    const double a_run = settings.duration / settings.runs;
-    bench->run(std::min(0.2, a_run)); // caches, clocks and a full pipeline
-    std::vector<double> measured;
-    for (int i = 0; i < settings.runs; ++i) {
-        progress.show("run " + std::to_string(i + 1) + " of " +
-                      std::to_string(settings.runs));
-        measured.push_back(bench->run(a_run));
-    }
-    progress.clear();
+    const auto measured = measure_runs(*bench, settings);
     slot_rates slots;
     const bool has_slots = options.format != soft_format::float32; // converted to int8
     if (has_slots) {
-        slots = measure_slots(options, source, settings.duration, settings.runs);
+        slots = measure_slots(options, source, settings);
     }
 
     const auto& decoder = bench->decoder();

@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -187,6 +188,18 @@ def output_of_process(lines):
                 os.close(copy)
             file.seek(0)
             lines += file.read().decode().splitlines()
+
+
+def ends(graph, seconds=20):
+    """Starts a flowgraph; whether it ends by itself within so many seconds."""
+    graph.start()
+    waiter = threading.Thread(target=graph.wait)
+    waiter.start()
+    waiter.join(seconds)
+    ended = not waiter.is_alive()
+    graph.stop()
+    waiter.join()
+    return ended
 
 
 def main():

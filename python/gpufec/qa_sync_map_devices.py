@@ -10,7 +10,6 @@
 Runs with the simulated devices of lib/sync_map/simulated_cuda.cc.
 """
 
-import threading
 import unittest
 
 import numpy as np
@@ -75,14 +74,7 @@ class qa_sync_map_devices(unittest.TestCase):
             sink = blocks.vector_sink_f()
             graph.connect(framed_source(self.frames * 50),
                           decoder(backend="cuda", batch=5), sink)
-            graph.start()
-            waiter = threading.Thread(target=graph.wait)
-            waiter.start()
-            waiter.join(20)
-            ended = not waiter.is_alive()
-            graph.stop()
-            waiter.join()
-        self.assertTrue(ended)
+            self.assertTrue(support.ends(graph))
         self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
                             for line in lines), lines)
         np.testing.assert_array_equal(sink.data(), expected[:len(sink.data())])

@@ -11,7 +11,6 @@ Runs with the simulated devices of lib/viterbi/simulated_cuda.cc, or with real o
 which none fails.
 """
 
-import threading
 import time
 import unittest
 
@@ -99,10 +98,11 @@ class qa_viterbi_devices(unittest.TestCase):
         self.assertGreater(len(found[0][2]), 100)
         self.assertEqual(found[0], found[1])
 
-    def test_lock_and_unlock(self):
+    def locked_and_unlocked(self, **parameters):
+        """The decoder, and what it gives of pieces with lock() and unlock() between them."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
-        decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", max_latency_ms=5, **self.small)
+        decoder = gpufec.gpu_viterbi_pbvd(max_latency_ms=5, **parameters, **self.small)
         graph = gr.top_block()
         graph.connect(source, decoder, sink)
         graph.start()
@@ -115,8 +115,12 @@ class qa_viterbi_devices(unittest.TestCase):
             graph.unlock() # the ring is written anew, from its beginning
         source.end()
         graph.wait()
+        return decoder, sink.data()
+
+    def test_lock_and_unlock(self):
         expected, _ = support.decode(self.items, **self.small)
-        np.testing.assert_array_equal(sink.data(), expected)
+        _, bits = self.locked_and_unlocked(backend="cuda")
+        np.testing.assert_array_equal(bits, expected)
 
     def test_stop_in_the_middle_and_start_anew(self):
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
@@ -218,22 +222,8 @@ class qa_viterbi_devices(unittest.TestCase):
         """What was decoded before stays, though its input is gone from the ring."""
         expected, _ = support.decode(self.items, **self.small)
         with failure("0:12"):
-            source = gated_source(self.items.view(np.int8))
-            sink = blocks.vector_sink_b()
-            decoder = gpufec.gpu_viterbi_pbvd(max_latency_ms=5, **self.small)
-            graph = gr.top_block()
-            graph.connect(source, decoder, sink)
-            graph.start()
-            for part in range(1, 9):
-                sent = len(self.items) * part // 9
-                source.allow(sent)
-                whole = (sent // 2 - L) // D
-                self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8))
-                graph.lock()
-                graph.unlock()
-            source.end()
-            graph.wait()
-        np.testing.assert_array_equal(sink.data(), expected)
+            decoder, bits = self.locked_and_unlocked()
+        np.testing.assert_array_equal(bits, expected)
         self.assertEqual(decoder.active_backend(), "cpu")
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
@@ -245,14 +235,7 @@ class qa_viterbi_devices(unittest.TestCase):
             sink = blocks.vector_sink_b()
             source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
             graph.connect(source, decoder, sink)
-            graph.start()
-            waiter = threading.Thread(target=graph.wait)
-            waiter.start()
-            waiter.join(20)
-            ended = not waiter.is_alive()
-            graph.stop()
-            waiter.join()
-        self.assertTrue(ended)
+            self.assertTrue(support.ends(graph))
         self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
                             for line in lines), lines)
         expected, _ = support.decode(self.items, **self.small)
