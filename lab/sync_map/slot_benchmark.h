@@ -1,20 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How fast the batch decoders are by themselves: from filled slots to decoded slots, and
- * on the device alone. */
+/* The rates of batches that are filled with given input. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_SLOT_BENCHMARK_H
-#define INCLUDED_GPUFEC_SYNC_MAP_SLOT_BENCHMARK_H
+#ifndef INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
+#define INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
 
-#include "pipeline/pipeline.h"
+#include "lab/slot_rates.h"
 #include "simulation.h"
-#include "sync_map/job.h"
-#include "sync_map/setup.h"
+#include "sync_map/room.h"
 
 namespace gr::gpufec::sync_map {
 
-class slot_benchmark
+class slot_benchmark : public slot_rates<room>
 {
 public:
     //! \p frames, in framed mode, fill the slots, over and over.
@@ -22,31 +20,20 @@ public:
     slot_benchmark(const sync_options& options,
                    const std::vector<frame_source::frame>& frames);
 
-    //! Frames a second from page-locked slots to page-locked slots, over \p duration
-    //! seconds: transfers included, filling and emptying slots not.
-    double host_to_host(double duration);
-
-    //! Seconds from the submission of one batch to its completion, alone on the device.
-    double latency();
-
-    //! CUDA only: medians of \p rounds batches, alone on the device.
-    cuda_times device_times(unsigned rounds);
-
-    bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
-    //! Frames a batch.
-    std::size_t frames() const { return d_frames; }
+    //! Frames per second, see batches_per_second().
+    double host_to_host(double duration)
+    {
+        return batches_per_second(duration) * pieces();
+    }
+    //! Frames per batch.
+    std::size_t frames() const { return pieces(); }
     //! Drifts considered.
-    unsigned window() const { return d_setup.window; }
+    unsigned window() const { return d_window; }
 
 private:
-    void fill(const std::vector<frame_source::frame>& frames, std::byte* input);
-
-    const sync_options d_options;
-    const setup d_setup;
-    pipeline<job> d_pipeline;
-    const std::size_t d_frames;
+    unsigned d_window;
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_SLOT_BENCHMARK_H */
+#endif /* INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H */

@@ -13,29 +13,25 @@ frame_gatherer::frame_gatherer(const pmt::pmt_t& key,
 {
 }
 
-std::size_t frame_gatherer::gather(const std::byte* items,
-                                   std::uint64_t first,
-                                   std::size_t count,
-                                   const std::vector<tag_t>& tags)
+std::size_t
+frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t count)
 {
     if (count == 0) {
         return 0;
     }
-    if (const auto length = length_at(first, tags)) {
-        if (d_open) {
-            warn_once(d_warned_of_overlap,
-                      "a length tag lies inside a frame, which ends there");
-            d_complete = true;
-            return 0;
-        }
+    drop_bad_lengths(first);
+    if (d_open && !d_lengths.empty() && d_lengths.front().offset == first) {
+        warn_once(d_warned_of_overlap,
+                  "a length tag lies inside a frame, which ends there");
+        d_complete = true;
+        return 0;
+    }
+    if (const auto length = length_at(first)) {
         d_open = true;
         d_missing = *length;
     }
-    const auto next = std::find_if(tags.begin(), tags.end(), [&](const tag_t& tag) {
-        return tag.offset > first && is_length(tag);
-    });
-    if (next != tags.end()) {
-        count = std::min(count, std::size_t(next->offset - first));
+    if (!d_lengths.empty()) {
+        count = std::min(count, std::size_t(d_lengths.front().offset - first));
     }
     if (!d_open) {
         warn_once(d_warned_of_loose, "dropping items that are under no length tag");
@@ -69,6 +65,12 @@ void frame_gatherer::clear()
     d_open = d_complete = false;
 }
 
+void frame_gatherer::restart()
+{
+    clear();
+    d_lengths.clear();
+}
+
 // The length that a tag holds; 0 if it is none.
 long frame_gatherer::length_of(const tag_t& tag) const
 {
@@ -76,22 +78,27 @@ long frame_gatherer::length_of(const tag_t& tag) const
     return number ? std::max(0L, pmt::to_long(tag.value)) : 0;
 }
 
-std::optional<long> frame_gatherer::length_at(std::uint64_t item,
-                                              const std::vector<tag_t>& tags)
+// Those at the front, up to an item, that hold no length.
+void frame_gatherer::drop_bad_lengths(std::uint64_t item)
+{
+    while (!d_lengths.empty() && d_lengths.front().offset <= item &&
+           length_of(d_lengths.front()) == 0) {
+        warn_once(d_warned_of_length,
+                  "ignoring tags without a length of at least 1; the first holds " +
+                      pmt::write_string(d_lengths.front().value));
+        d_lengths.pop();
+    }
+}
+
+// Of the last good tag there.
+std::optional<long> frame_gatherer::length_at(std::uint64_t item)
 {
     std::optional<long> length;
-    for (const auto& tag : tags) {
-        if (tag.offset == item && is_length(tag)) {
-            if (const long l = length_of(tag)) {
-                length = l;
-            } else {
-                warn_once(
-                    d_warned_of_length,
-                    "ignoring tags without a length of at least 1; the first holds " +
-                        pmt::write_string(tag.value));
-            }
+    d_lengths.release(item + 1, [&](const tag_t& tag) {
+        if (const long l = length_of(tag)) {
+            length = l;
         }
-    }
+    });
     return length;
 }
 

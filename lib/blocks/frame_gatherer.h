@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
 #define INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
 
+#include "tag_queue.h"
 #include <gnuradio/tags.h>
 #include <pmt/pmt.h>
 #include <cstddef>
@@ -38,14 +39,19 @@ public:
     /*!
      * \brief Takes items of one frame, or of none; not while complete().
      *
-     * \param items from item \p first of the stream on, \p count of them
-     * \param tags of these items, in their order
+     * \param items from item \p first of the stream on, \p count of them, whose tags
+     *        were noted
      * \returns how many were taken; 0 if a tag has ended the frame
      */
-    std::size_t gather(const std::byte* items,
-                       std::uint64_t first,
-                       std::size_t count,
-                       const std::vector<tag_t>& tags);
+    std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
+
+    //! Sees a tag of the stream, in their order, before its item is gathered.
+    void note(const tag_t& tag)
+    {
+        if (is_length(tag)) {
+            d_lengths.hold(tag);
+        }
+    }
 
     //! The stream has ended, and with it the frame that is open.
     void end();
@@ -60,16 +66,20 @@ public:
     const std::byte* items() const { return d_items.data(); }
     //! Makes room for the next frame.
     void clear();
+    //! Another stream begins.
+    void restart();
 
 private:
     std::size_t take(const std::byte* items, std::size_t count);
     long length_of(const tag_t& tag) const;
-    std::optional<long> length_at(std::uint64_t item, const std::vector<tag_t>& tags);
+    void drop_bad_lengths(std::uint64_t item);
+    std::optional<long> length_at(std::uint64_t item);
     void warn_once(bool& warned, const std::string& text) const;
 
     const pmt::pmt_t d_key;
     const std::size_t d_item_size;
     const std::function<void(const std::string&)> d_warn;
+    tag_queue d_lengths; // of items that are not gathered yet
     std::size_t d_most_items = 0;
     std::vector<std::byte> d_items;
     std::uint64_t d_count = 0, d_missing = 0;

@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "gpu_ldpc_dvbs2_impl.h"
-#include "parameters.h"
-#include <gnuradio/gpufec/batch_decoder.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace gr::gpufec {
 
@@ -76,11 +73,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      bool llr_pdu,
                      const std::vector<int>& devices)
 {
-    const std::string from_0 = "allowed are 0 and more";
-    if (output != "message" && output != "codeword") {
-        throw std::invalid_argument("output is \"" + output +
-                                    "\": allowed are message and codeword");
-    }
+    const bool codeword =
+        choose<bool>("output", output, { { "message", false }, { "codeword", true } });
     code_list list;
     list.add(code_file.empty() ? frame_size + " " + rate : code_file,
              ldpc_code_of(standard, frame_size, rate, code_file));
@@ -105,19 +99,14 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
     options.schedule = ldpc_schedule_from_string(schedule);
-    options.max_iterations =
-        not_negative("max_iterations", max_iterations, "allowed are 1 to 1000");
+    options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");
     options.early_stop = early_stop;
-    options.codeword = output == "codeword";
+    options.codeword = codeword;
     options.keep_codeword = llr_pdu;
     options.offset = offset;
     options.normalization = normalization;
-    options.batch = not_negative("batch", batch, from_0);
-    options.slots = not_negative("slots", slots, "allowed are 1 to 16");
-    options.max_latency_ms = max_latency_ms;
-    options.where = backend_from_string(backend);
-    options.devices = devices_of(device, devices);
-    options.threads = not_negative("threads", threads, "allowed are 1 to 256");
+    set_run_options(
+        options, batch, slots, max_latency_ms, backend, device, devices, threads);
     return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
         options, list.names, packed_output, acm);
 }
@@ -129,6 +118,7 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
     : gr::block("gpu_ldpc_dvbs2",
                 gr::io_signature::make(1, 1, item_size(options.format)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      decoder_block(item_size(options.format), sizeof(std::uint8_t)),
       d_options(options),
       d_index(index_of(names)),
       d_packed(packed_output),
@@ -139,149 +129,33 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_xfecframe_key(pmt::mp("XFECFRAME")),
       d_code_key(pmt::mp("ldpc_code")),
       d_llr_port(pmt::mp("llr_pdu")),
-      d_source(pmt::mp(alias())),
-      d_item_size(item_size(options.format)),
-      d_wake_port(*this),
-      d_decoder(options, make_hooks<ldpc_decoder>(d_wake_port, d_logger))
+      d_decoder(options, hooks())
 {
-    d_active_backend = d_decoder.active_backend();
+    publish_choices();
     message_port_register_out(d_llr_port);
-    set_tag_propagation_policy(TPP_CUSTOM);
-    const std::uint64_t output = output_items(0), input = d_decoder.code(0).n();
-    const auto common = std::gcd(output, input);
-    set_relative_rate(output / common, input / common);
-}
-
-bool gpu_ldpc_dvbs2_impl::start()
-{
-    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
-    // goes on. Else another one begins.
-    const bool goes_on = d_detail.lock() == detail() && !d_finished && d_failure.empty();
-    if (!goes_on) {
-        restart();
-        d_detail = detail();
-    }
-    return block::start();
+    set_exact_rate(output_items(0), d_decoder.code(0).n());
 }
 
 void gpu_ldpc_dvbs2_impl::restart()
 {
-    const auto code = d_decoder.selected();
-    d_decoder.reset();
-    d_decoder.select(d_acm ? 0 : code);
-    d_tags.clear();
+    d_decoder.select(d_acm ? 0 : d_code);
+    d_code_tags.clear();
     d_frame_tags.clear();
-    d_taken = d_given = d_frame_output = 0;
+    d_frame_output = 0;
     d_skip = 0;
     d_lost = false;
-    d_finished = false;
-    d_failure.clear();
+    d_frames = 0;
 }
 
-void gpu_ldpc_dvbs2_impl::apply_settings()
-{
-    std::lock_guard<std::mutex> guard(d_settings_mutex);
-    if (d_new_code) {
-        d_decoder.select(*d_new_code);
-        d_new_code.reset();
-    }
-    if (d_new_max_latency_ms) {
-        d_decoder.set_max_latency_ms(*d_new_max_latency_ms);
-        d_new_max_latency_ms.reset();
-    }
-    if (d_new_llr_scale && d_decoder.missing() == 0) {
-        d_decoder.set_llr_scale(*d_new_llr_scale);
-        d_new_llr_scale.reset();
-    }
-}
-
-void gpu_ldpc_dvbs2_impl::forecast(int, gr_vector_int& ninput_items_required)
-{
-    apply_settings();
-    try {
-        const bool call_me = d_decoder.ready() || d_decoder.due() || input_ended(*this);
-        ninput_items_required[0] = call_me ? 0 : 1;
-    } catch (const device_error& error) {
-        d_failure = error.what();
-        ninput_items_required[0] = 0;
-    }
-}
-
-int gpu_ldpc_dvbs2_impl::general_work(int noutput_items,
-                                      gr_vector_int&,
-                                      gr_vector_const_void_star& input_items,
-                                      gr_vector_void_star& output_items)
-{
-    apply_settings();
-    try {
-        if (!d_failure.empty()) {
-            throw device_error(d_failure);
-        }
-        return decode(noutput_items,
-                      static_cast<const std::byte*>(input_items[0]),
-                      static_cast<std::uint8_t*>(output_items[0]));
-    } catch (const device_error& error) {
-        // An exception would end this thread only, and its neighbours would wait for
-        // ever.
-        d_failure = error.what();
-        d_logger->error("decoding stops here: {}", error.what());
-        return WORK_DONE;
-    }
-}
-
-int gpu_ldpc_dvbs2_impl::decode(std::size_t room, const std::byte* in, std::uint8_t* out)
-{
-    // In this order: what had arrived when the input ended is available afterwards.
-    const bool ended = input_ended(*this);
-    const auto available = input_available(*this);
-    read_tags(available);
-    std::size_t taken = 0;
-    std::size_t given = 0;
-    for (;;) {
-        const auto pulled = pull(out + given, room - given, given);
-        given += pulled;
-        const auto pushed = push(in, taken, available);
-        taken += pushed;
-        if (ended && taken == available && !d_finished) {
-            d_decoder.finish();
-            d_finished = true;
-        }
-        if (pulled + pushed > 0) {
-            continue;
-        }
-        const bool stuck = d_decoder.full() || (d_finished && !d_decoder.done());
-        if (taken + given > 0 || !stuck || !d_decoder.wait(longest_sleep)) {
-            break;
-        }
-    }
-
-    consume_each(taken);
-    d_taken += taken;
-    d_tags.release(d_given + given, [this](tag_t tag) {
-        tag.offset += nitems_written(0) - d_given;
-        add_item_tag(0, tag);
-    });
-    d_given += given;
-    {
-        std::lock_guard<std::mutex> guard(d_settings_mutex);
-        d_active_backend = d_decoder.active_backend();
-    }
-    if (d_finished && d_decoder.done()) {
-        produce(0, given); // WORK_DONE alone would throw it away
-        return WORK_DONE;
-    }
-    return given;
-}
-
-// \p at: output items already produced in this call.
 std::size_t
-gpu_ldpc_dvbs2_impl::pull(std::uint8_t* out, std::size_t room, std::uint64_t at)
+gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
 {
+    auto* const to = reinterpret_cast<std::uint8_t*>(out);
     const auto pulled =
-        d_packed ? d_decoder.pull_packed(out, room) : d_decoder.pull_bits(out, room);
+        d_packed ? d_decoder.pull_packed(to, room) : d_decoder.pull_bits(to, room);
     ldpc_decoder::report report;
     if (d_decoder.take_report(report)) {
-        add_report(nitems_written(0) + at, report);
+        add_report(first, report);
         if (d_options.keep_codeword) {
             send_decisions(report);
         }
@@ -308,52 +182,53 @@ void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
                                      const ldpc_decoder::report& report)
 {
     const bool valid = report.unsatisfied == 0;
-    add_item_tag(0, item, d_iterations_key, pmt::from_long(report.iterations), d_source);
-    add_item_tag(0, item, d_valid_key, pmt::from_bool(valid), d_source);
+    add_tag(item, d_iterations_key, pmt::from_long(report.iterations));
+    add_tag(item, d_valid_key, pmt::from_bool(valid));
     if (!valid) {
-        add_item_tag(0, item, d_weight_key, pmt::from_long(report.unsatisfied), d_source);
+        add_tag(item, d_weight_key, pmt::from_long(report.unsatisfied));
     }
+    const double mean = d_frames ? d_mean_iterations.load() : 0;
+    d_iterations = report.iterations;
+    d_mean_iterations = mean + (report.iterations - mean) / ++d_frames;
 }
 
-// Takes input items \p from and on; of one frame, or that are skipped.
-std::size_t
-gpu_ldpc_dvbs2_impl::push(const std::byte* in, std::size_t from, std::size_t available)
+// Takes items of one frame, or such that are skipped.
+bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
 {
-    const auto item = d_taken + from;
-    const auto end = d_taken + available;
+    const auto item = next_item(in);
+    auto limit = item + in.left();
     obey_tags_at(item);
-    const auto limit = next_code_tag(item + 1, end);
-    if (d_lost) {
+    if (!d_code_tags.empty()) {
+        limit = std::min(limit, d_code_tags.front().offset);
+    }
+    std::size_t n = limit - item;
+    if (d_lost || d_skip > 0) {
+        n = d_lost ? n : std::min<std::uint64_t>(d_skip, n);
+        d_skip -= d_lost ? 0 : n;
         d_decoder.push(nullptr, 0); // sends what is due
-        return limit - item;
+        d_input_tags.release(item + n, [](const tag_t&) {});
+    } else {
+        n = push_frame(in.items + in.taken * d_input_size, item, n);
     }
-    if (d_skip > 0) {
-        const auto n = std::min<std::uint64_t>(d_skip, limit - item);
-        d_skip -= n;
-        return n;
-    }
-    return push_frame(in, from, std::size_t(limit - item));
+    return take(in, [n](const std::byte*, std::size_t) { return n; });
 }
 
-std::size_t
-gpu_ldpc_dvbs2_impl::push_frame(const std::byte* in, std::size_t from, std::size_t count)
+std::size_t gpu_ldpc_dvbs2_impl::push_frame(const std::byte* in,
+                                            std::uint64_t item,
+                                            std::size_t count)
 {
     const auto missing = d_decoder.missing();
     const std::size_t n = d_decoder.code(d_decoder.selected()).n();
     const auto left = missing ? missing : n;
-    const auto pushed = d_decoder.push(in + from * d_item_size, std::min(count, left));
+    const auto pushed = d_decoder.push(in, std::min(count, left));
     if (pushed == 0) {
         return 0;
     }
-    const auto item = d_taken + from;
     // Tags are held until the frame is complete: it may yet be dropped.
-    for (const auto& tag : d_window) {
-        if (tag.offset >= item && tag.offset < item + pushed) {
-            auto moved = tag;
-            moved.offset = d_frame_output + output_in_frame(n - left + tag.offset - item);
-            d_frame_tags.push_back(moved);
-        }
-    }
+    d_input_tags.release(item + pushed, [&](tag_t tag) {
+        tag.offset = d_frame_output + output_in_frame(n - left + tag.offset - item);
+        d_frame_tags.push_back(tag);
+    });
     if (pushed == left) {
         for (const auto& tag : d_frame_tags) {
             d_tags.hold(tag);
@@ -384,46 +259,22 @@ std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(std::uint64_t in_frame) const
     return d_packed ? bit / 8 : bit;
 }
 
-void gpu_ldpc_dvbs2_impl::read_tags(std::size_t available)
+void gpu_ldpc_dvbs2_impl::note(const tag_t& tag)
 {
-    d_window.clear();
-    get_tags_in_range(d_window, 0, nitems_read(0), nitems_read(0) + available);
-    tag_queue::sort(d_window);
-    for (auto& tag : d_window) {
-        tag.offset = tag.offset - nitems_read(0) + d_taken;
+    const bool names_code =
+        pmt::eqv(tag.key, d_xfecframe_key) || pmt::eqv(tag.key, d_code_key);
+    if (d_acm && names_code) {
+        d_code_tags.hold(tag);
     }
-}
-
-std::uint64_t gpu_ldpc_dvbs2_impl::next_code_tag(std::uint64_t from,
-                                                 std::uint64_t end) const
-{
-    for (const auto& tag : d_window) {
-        const bool names_code =
-            pmt::eqv(tag.key, d_xfecframe_key) || pmt::eqv(tag.key, d_code_key);
-        if (d_acm && tag.offset >= from && names_code) {
-            return std::min(end, tag.offset);
-        }
-    }
-    return end;
 }
 
 void gpu_ldpc_dvbs2_impl::obey_tags_at(std::uint64_t item)
 {
-    if (!d_acm) {
-        return;
-    }
-    for (const auto& tag : d_window) {
-        if (tag.offset == item &&
-            (pmt::eqv(tag.key, d_xfecframe_key) || pmt::eqv(tag.key, d_code_key))) {
+    d_code_tags.release(item + 1, [&](const tag_t& tag) {
+        if (tag.offset == item) {
             obey(tag);
         }
-    }
-}
-
-std::optional<frame_kind> gpu_ldpc_dvbs2_impl::kind_of(const tag_t& tag) const
-{
-    return pmt::eqv(tag.key, d_xfecframe_key) ? kind_of_xfecframe(tag.value)
-                                              : kind_of_ldpc_code(tag.value);
+    });
 }
 
 void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
@@ -437,7 +288,8 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
     d_frame_tags.clear();
     d_skip = 0;
     d_lost = false;
-    const auto kind = kind_of(tag);
+    const auto kind = pmt::eqv(tag.key, d_xfecframe_key) ? kind_of_xfecframe(tag.value)
+                                                         : kind_of_ldpc_code(tag.value);
     const auto code = kind ? d_index.find(kind->code) : d_index.end();
     if (code != d_index.end()) {
         d_decoder.select(code->second);
@@ -452,20 +304,6 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
             (d_lost ? "; dropping input up to the next tag" : "; skipping frames of it"));
 }
 
-void gpu_ldpc_dvbs2_impl::warn_once(bool& warned, const std::string& text)
-{
-    if (!warned) {
-        warned = true;
-        d_logger->warn("{}", text);
-    }
-}
-
-std::string gpu_ldpc_dvbs2_impl::active_backend() const
-{
-    std::lock_guard<std::mutex> guard(d_settings_mutex);
-    return d_active_backend;
-}
-
 void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
 {
     const auto code = d_index.find(name);
@@ -474,33 +312,27 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
         for (const auto& i : d_index) {
             known += (known.empty() ? "" : ", ") + i.first;
         }
-        throw std::invalid_argument("code is \"" + name + "\": allowed are " + known);
+        refuse("code", '"' + name + '"', "allowed are " + known);
     }
-    std::lock_guard<std::mutex> guard(d_settings_mutex);
-    d_new_code = code->second;
+    change("code", [this, index = code->second] {
+        d_code = index;
+        d_decoder.select(index);
+    });
 }
 
 void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
 {
-    check_number("llr_scale",
-                 llr_scale,
-                 std::isfinite(llr_scale) && llr_scale > 0,
-                 "allowed are finite values above 0");
-    std::lock_guard<std::mutex> guard(d_settings_mutex);
-    d_new_llr_scale = llr_scale;
-}
-
-void gpu_ldpc_dvbs2_impl::set_max_latency_ms(double max_latency_ms)
-{
-    check_number("max_latency_ms",
-                 max_latency_ms,
-                 std::isfinite(max_latency_ms) && max_latency_ms >= 0,
-                 "allowed are finite values from 0");
-    {
-        std::lock_guard<std::mutex> guard(d_settings_mutex);
-        d_new_max_latency_ms = max_latency_ms;
-    }
-    d_wake_port.wake();
+    require(std::isfinite(llr_scale) && llr_scale > 0,
+            "llr_scale",
+            llr_scale,
+            "finite values above 0");
+    change_when("llr_scale", [this, llr_scale] {
+        if (d_decoder.missing() > 0) {
+            return false; // a frame has one scale
+        }
+        d_decoder.set_llr_scale(llr_scale);
+        return true;
+    });
 }
 
 } // namespace gr::gpufec

@@ -6,8 +6,8 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_PARAMETERS_H
 #define INCLUDED_GPUFEC_BLOCKS_PARAMETERS_H
 
-#include <sstream>
-#include <stdexcept>
+#include "pipeline/refuse.h"
+#include <gnuradio/gpufec/decoder.h>
 #include <string>
 #include <vector>
 
@@ -17,37 +17,34 @@ namespace gr::gpufec {
  * \brief The int \p value of a parameter as an unsigned number.
  * \throws std::invalid_argument if it is negative
  */
-inline unsigned
-not_negative(const std::string& name, int value, const std::string& allowed)
+inline unsigned not_negative(const std::string& name,
+                             int value,
+                             const std::string& allowed = "0 and more")
 {
-    if (value < 0) {
-        throw std::invalid_argument(name + " is " + std::to_string(value) + ": " +
-                                    allowed);
-    }
+    require(value >= 0, name, value, allowed);
     return value;
 }
 
-//! The CUDA devices that the parameters device and devices name.
-//! \throws std::invalid_argument for numbers below 0
-inline std::vector<int> devices_of(int device, const std::vector<int>& devices)
+//! The parameters that every decoder block has. \throws std::invalid_argument
+inline void set_run_options(run_options& run,
+                            int batch,
+                            int slots,
+                            double max_latency_ms,
+                            const std::string& backend,
+                            int device,
+                            const std::vector<int>& devices,
+                            int threads)
 {
-    const std::string from_0 = "allowed are 0 and more";
-    not_negative("device", device, from_0);
+    run.batch = not_negative("batch", batch);
+    run.slots = not_negative("slots", slots, "1 to 16");
+    run.max_latency_ms = max_latency_ms;
+    run.where = backend_from_string(backend);
+    not_negative("device", device);
     for (const int d : devices) {
-        not_negative("devices", d, from_0);
+        not_negative("devices", d);
     }
-    return devices.empty() ? std::vector<int>{ device } : devices;
-}
-
-//! \throws std::invalid_argument unless \p good
-inline void
-check_number(const std::string& name, double value, bool good, const std::string& allowed)
-{
-    if (!good) {
-        std::ostringstream text;
-        text << name << " is " << value << ": " << allowed;
-        throw std::invalid_argument(text.str());
-    }
+    run.devices = devices.empty() ? std::vector<int>{ device } : devices;
+    run.threads = not_negative("threads", threads, "1 to 256");
 }
 
 } // namespace gr::gpufec

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tags that wait until the output item they belong to is produced. */
+/* Tags on their way through a block, each looked at once. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_TAG_QUEUE_H
 #define INCLUDED_GPUFEC_BLOCKS_TAG_QUEUE_H
@@ -14,6 +14,7 @@
 
 namespace gr::gpufec {
 
+//! Tags by item, counted from the stream's beginning.
 class tag_queue
 {
 public:
@@ -23,9 +24,12 @@ public:
         std::stable_sort(tags.begin(), tags.end(), tag_t::offset_compare);
     }
 
-    //! Keeps a tag whose offset is already an item of the output, counted from the
-    //! stream's beginning; offsets must not decrease.
+    //! Keeps a tag; offsets must not decrease.
     void hold(const tag_t& tag) { d_tags.push_back(tag); }
+
+    bool empty() const { return d_tags.empty(); }
+    const tag_t& front() const { return d_tags.front(); }
+    void pop() { d_tags.pop_front(); }
 
     //! Hands the tags of items before \p end to \p add.
     template <class Add>
@@ -41,6 +45,44 @@ public:
 
 private:
     std::deque<tag_t> d_tags;
+};
+
+//! The tags of a block's input 0 that are not released yet.
+class input_tags : public tag_queue
+{
+public:
+    /*!
+     * \brief Reads the tags of items that were not read before.
+     *
+     * \p first of the stream is the first of \p count items at hand; \p fetch(tags, n)
+     * gets those of the items at hand from number n on, their offsets counted from there.
+     * \p see is shown each.
+     */
+    template <class Fetch, class See>
+    void read(std::uint64_t first, std::size_t count, Fetch&& fetch, See&& see)
+    {
+        const auto from = std::max(d_read, first), end = first + count;
+        if (from < end) {
+            std::vector<tag_t> tags;
+            fetch(tags, from - first);
+            sort(tags);
+            for (auto& tag : tags) {
+                tag.offset += from;
+                hold(tag);
+                see(tag);
+            }
+            d_read = end;
+        }
+    }
+
+    void clear()
+    {
+        tag_queue::clear();
+        d_read = 0;
+    }
+
+private:
+    std::uint64_t d_read = 0; // items whose tags have been read
 };
 
 } // namespace gr::gpufec

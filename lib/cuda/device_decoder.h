@@ -7,11 +7,15 @@
 #define INCLUDED_GPUFEC_CUDA_DEVICE_DECODER_H
 
 #include "runtime.h"
+#include <algorithm>
 #include <functional>
 #include <vector>
 
 namespace gr::gpufec {
 namespace cuda {
+
+//! Page-locked host memory of the slots of a batch that is chosen.
+constexpr std::size_t page_locked_bytes = 64u << 20;
 
 //! A batch in flight; decoders add their memory.
 struct device_slot {
@@ -19,22 +23,25 @@ struct device_slot {
     event done;
 };
 
+//! Called after each step of a batch with its name, before the first with "".
+using marker = std::function<void(const char*)>;
+
 /*!
  * \brief A device with slots in flight on it.
  *
- * A decoder enqueues a batch on its slot's stream and ends it with complete(). Its
- * destructor calls settle() before what the batches use is gone.
+ * A decoder enqueues the steps of a batch on its slot's stream. Its destructor calls
+ * settle() before what the batches use is gone.
  */
 template <class Job, class Slot>
 class device_decoder : public batch_decoder<Job>
 {
 public:
+    batch_limits limits() const override { return d_limits; }
     std::string backend() const override { return "cuda"; }
     std::string device() const override { return d_name; }
-    bool page_lock(void* memory, std::size_t bytes) override
+    bool page_lock(void* memory, std::size_t bytes) noexcept override
     {
-        use();
-        return cuda::page_lock(memory, bytes);
+        return cudaSetDevice(d_device) == cudaSuccess && cuda::page_lock(memory, bytes);
     }
     void page_unlock(void* memory) noexcept override
     {
@@ -44,6 +51,13 @@ public:
     void on_completion(std::function<void()> notify) override
     {
         d_notify = std::move(notify);
+    }
+    void submit(unsigned slot, const Job& job, const batch_memory& memory) override
+    {
+        use();
+        auto& s = d_slots.at(slot);
+        enqueue(s, job, memory, [](const char*) {});
+        complete(s);
     }
     bool finished(unsigned slot) override
     {
@@ -56,6 +70,39 @@ public:
         return true;
     }
 
+    std::vector<timed_step>
+    time_steps(const Job& job, const batch_memory& memory, unsigned rounds) override
+    {
+        use();
+        auto& s = d_slots.front();
+        std::vector<timed_step> steps;
+        std::vector<std::vector<double>> times;
+        for (unsigned round = 0; round <= rounds; ++round) {
+            std::vector<event> marks;
+            steps.clear();
+            enqueue(s, job, memory, [&](const char* step) {
+                marks.emplace_back(cudaEventDefault);
+                check(cudaEventRecord(marks.back().get(), s.queue.get()), "event");
+                steps.push_back({ step, 0 });
+            });
+            check(cudaStreamSynchronize(s.queue.get()), "decoding");
+            times.resize(steps.size());
+            for (std::size_t i = 1; i < steps.size() && round > 0; ++i) {
+                float ms = 0; // the first round warms up
+                check(cudaEventElapsedTime(&ms, marks[i - 1].get(), marks[i].get()),
+                      "event");
+                times[i].push_back(ms);
+            }
+        }
+        for (std::size_t i = 1; i < steps.size(); ++i) {
+            const auto middle = times[i].begin() + times[i].size() / 2;
+            std::nth_element(times[i].begin(), middle, times[i].end());
+            steps[i].ms = times[i].empty() ? 0 : *middle;
+        }
+        steps.erase(steps.begin());
+        return steps;
+    }
+
 protected:
     //! \throws std::runtime_error if there is no such usable device
     explicit device_decoder(int device) : d_device(device)
@@ -66,18 +113,21 @@ protected:
         d_name = properties.name;
     }
 
+    //! The copies and kernels of a batch.
+    virtual void
+    enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
+
     void use() const { cuda::use(d_device); }
 
-    //! Ends what was enqueued on the slot: the caller is told once it is done.
-    void complete(Slot& s)
+    void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
-        // Before the callback, so that who is called finds the batch finished.
-        check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
-        check(cudaLaunchHostFunc(
-                  s.queue.get(),
-                  [](void* self) { static_cast<device_decoder*>(self)->d_notify(); },
-                  this),
-              "completion callback");
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s.queue.get()),
+              "copy to the device");
+    }
+    void copy_out(Slot& s, void* to, const void* from, std::size_t bytes)
+    {
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s.queue.get()),
+              "copy to the host");
     }
 
     //! Waits for all slots.
@@ -90,9 +140,22 @@ protected:
     }
 
     const int d_device;
+    batch_limits d_limits;
     std::vector<Slot> d_slots;
 
 private:
+    // The caller is told once what was enqueued on the slot is done.
+    void complete(Slot& s)
+    {
+        // Before the callback, so that who is called finds the batch finished.
+        check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
+        check(cudaLaunchHostFunc(
+                  s.queue.get(),
+                  [](void* self) { static_cast<device_decoder*>(self)->d_notify(); },
+                  this),
+              "completion callback");
+    }
+
     std::string d_name;
     std::function<void()> d_notify = [] {};
 };

@@ -4,7 +4,7 @@
 /* Stands in for CUDA devices in a build without CUDA. */
 
 #include "devices.h"
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "pipeline/batch_decoder.h"
 
 namespace gr::gpufec {
 

@@ -6,7 +6,7 @@
 #ifndef INCLUDED_GPUFEC_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_CUDA_RUNTIME_H
 
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "pipeline/batch_decoder.h"
 #include <cuda_runtime.h>
 #include <cstddef>
 #include <stdexcept>
@@ -19,6 +19,11 @@ namespace cuda {
 //! \throws device_error naming what failed
 inline void check(cudaError_t error, const char* what)
 {
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); // not sticky: less may be there
+        throw device_memory_error(std::string("CUDA: ") + what + ": " +
+                                  cudaGetErrorString(error));
+    }
     if (error != cudaSuccess) {
         throw device_error(std::string("CUDA: ") + what + ": " +
                            cudaGetErrorString(error));
@@ -83,7 +88,8 @@ class buffer
 public:
     explicit buffer(std::size_t count) : d_count(count)
     {
-        check(cudaMalloc(&d_data, count * sizeof(T)), "device memory");
+        const auto what = std::to_string(bytes() >> 20) + " MiB of device memory";
+        check(cudaMalloc(&d_data, bytes()), what.c_str());
     }
     ~buffer()
     {

@@ -3,28 +3,17 @@
 
 /* The CPU backend: one codeword a SIMD lane, groups of lanes dealt to threads. */
 
-#include "job.h"
 #include "lane_code.h"
+#include "pipeline/cpu_decoder.h"
 #include "pipeline/host_memory.h"
-#include "pipeline/refuse.h"
-#include "pipeline/worker_pool.h"
 #include "reference.h"
+#include "room.h"
 #include <algorithm>
 #include <cstring>
 
 namespace gr::gpufec::ldpc {
 
 namespace {
-
-const lanes::kernels& choose_lanes(const std::string& name)
-{
-    for (const auto* lanes : usable_ldpc_lanes()) {
-        if (name.empty() || name == lanes->name) {
-            return *lanes;
-        }
-    }
-    refuse("instruction set", name, "it is not usable here");
-}
 
 // Scratch that suffices for a code, without its plan: every edge of a layer might be
 // shared and deferred.
@@ -40,19 +29,20 @@ std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
     return kernel.scratch_bytes(v);
 }
 
-class cpu_ldpc : public batch_decoder<job>
+class cpu_ldpc : public cpu_decoder<job>
 {
 public:
     cpu_ldpc(const setup& setup,
              std::size_t codewords,
              unsigned threads,
-             const std::string& instruction_set)
-        : d_setup(setup),
-          d_lanes(choose_lanes(instruction_set)),
-          d_kernel(kernel_for(d_lanes, setup.precision)),
-          d_limits(setup.limits(codewords)),
-          d_codes(setup.codes.size()),
-          d_pool(threads)
+             const std::string& variant)
+        : cpu_decoder(setup.schedule == ldpc_schedule::layered ? cpu_variant(variant)
+                                                               : "plain",
+                      setup.limits(codewords),
+                      threads),
+          d_setup(setup),
+          d_kernel(kernel_for(lanes::variants().of(variant), setup.precision)),
+          d_codes(setup.codes.size())
     {
         std::size_t bytes = 0;
         for (const auto& code : setup.codes) {
@@ -63,19 +53,7 @@ public:
         }
     }
 
-    batch_limits limits() const override { return d_limits; }
-    std::string backend() const override { return "cpu"; }
-    std::string device() const override
-    {
-        return std::string(layered() ? d_lanes.name : "plain") + ", " +
-               std::to_string(d_pool.threads()) +
-               (d_pool.threads() == 1 ? " thread" : " threads");
-    }
-    void on_completion(std::function<void()> notify) override
-    {
-        d_pool.on_completion(std::move(notify));
-    }
-    bool finished(unsigned slot) override { return d_pool.finished(slot); }
+    ~cpu_ldpc() override { stop(); }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
@@ -189,37 +167,26 @@ private:
     }
 
     const setup d_setup;
-    const lanes::kernels& d_lanes;
     const lanes::kernel& d_kernel;
-    const batch_limits d_limits;
     std::vector<std::unique_ptr<prepared>> d_codes;
-    std::vector<host_memory> d_scratch; // one a thread
-    worker_pool d_pool;                 // last: its threads use the rest
+    std::vector<host_memory> d_scratch; // one per thread
 };
 
 } // namespace
 
-std::vector<std::string> cpu_instruction_sets()
+room::decoder room::make_cpu(const setup& s,
+                             std::size_t codewords,
+                             unsigned threads,
+                             const std::string& variant)
 {
-    std::vector<std::string> names;
-    for (const auto* lanes : usable_ldpc_lanes()) {
-        names.push_back(lanes->name);
-    }
-    return names;
+    return std::make_unique<cpu_ldpc>(s, codewords, threads, variant);
 }
 
-std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
-                                             std::size_t codewords,
-                                             unsigned threads,
-                                             const std::string& instruction_set)
+// Keeps the lanes full.
+std::size_t room::cpu_batch(const setup& s, unsigned threads)
 {
-    return std::make_unique<cpu_ldpc>(setup, codewords, threads, instruction_set);
-}
-
-std::size_t cpu_batch(const setup& setup, unsigned threads)
-{
-    const auto& lanes = kernel_for(choose_lanes(""), setup.precision);
-    return std::size_t(lanes.lanes) * std::max(1u, threads);
+    const auto& kernel = kernel_for(lanes::variants().of(""), s.precision);
+    return std::size_t(kernel.lanes) * std::max(1u, threads);
 }
 
 } // namespace gr::gpufec::ldpc

@@ -498,13 +498,9 @@ constexpr kernel kernel_of()
     return { Arithmetic::lanes, layered<Arithmetic>::scratch_bytes, decode<Arithmetic> };
 }
 
-#define GPUFEC_STRING(x) #x
-#define GPUFEC_NAME(x) GPUFEC_STRING(x)
-
 } // namespace
 
-extern const kernels all = { GPUFEC_NAME(GPUFEC_ISA),
-                             kernel_of<integer_arithmetic<std::int8_t>>(),
+extern const kernels all = { kernel_of<integer_arithmetic<std::int8_t>>(),
                              kernel_of<integer_arithmetic<std::int16_t>>(),
                              kernel_of<float_arithmetic>() };
 

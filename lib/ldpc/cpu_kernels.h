@@ -83,7 +83,6 @@ struct kernel {
 };
 
 struct kernels {
-    const char* name; //!< the instruction set
     kernel int8, int16, float32;
 };
 

@@ -7,6 +7,7 @@
 
 #include "cuda/device_decoder.h"
 #include "cuda_kernels.h"
+#include "room.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -14,8 +15,6 @@ namespace gr::gpufec::ldpc {
 namespace {
 
 using namespace device;
-
-constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, chosen batches
 
 struct ldpc_slot : cuda::device_slot {
     explicit ldpc_slot(const batch_limits& l)
@@ -35,10 +34,9 @@ public:
     cuda_ldpc(const setup& setup, std::size_t codewords, unsigned slots, int device)
         : device_decoder(device), d_setup(setup), d_codes(setup.codes.size())
     {
-        if (codewords == 0) {
-            codewords = choose_batch(slots);
-        }
         d_limits = setup.limits(codewords);
+        d_limits.device_bytes =
+            d_limits.input_bytes + d_limits.output_bytes + d_limits.status_bytes;
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits);
         }
@@ -47,22 +45,19 @@ public:
 
     ~cuda_ldpc() override { settle(); }
 
-    batch_limits limits() const override { return d_limits; }
-
-    void submit(unsigned slot, const job& job, const batch_memory& memory) override
+private:
+    void enqueue(ldpc_slot& s,
+                 const job& job,
+                 const batch_memory& memory,
+                 const cuda::marker& mark) override
     {
-        use();
-        auto& s = d_slots.at(slot);
         const auto stream = s.queue.get();
         for (const auto& run : job.runs) {
             prepare(run.code);
         }
-        cuda::check(cudaMemcpyAsync(s.input.get(),
-                                    memory.input,
-                                    job.input_bytes,
-                                    cudaMemcpyHostToDevice,
-                                    stream),
-                    "copy to the device");
+        mark("");
+        copy_in(s, s.input.get(), memory.input, job.input_bytes);
+        mark("copy in");
         if (d_last && d_last != &s) {
             cuda::check(cudaStreamWaitEvent(stream, d_last->decoded.get(), 0), "event");
         }
@@ -71,86 +66,10 @@ public:
         }
         cuda::check(cudaEventRecord(s.decoded.get(), stream), "event");
         d_last = &s;
-        cuda::check(cudaMemcpyAsync(memory.output,
-                                    s.output.get(),
-                                    job.output_bytes,
-                                    cudaMemcpyDeviceToHost,
-                                    stream),
-                    "copy from the device");
-        cuda::check(cudaMemcpyAsync(memory.status,
-                                    s.status.get(),
-                                    job.codewords * sizeof(frame_status),
-                                    cudaMemcpyDeviceToHost,
-                                    stream),
-                    "copy from the device");
-        complete(s);
-    }
-
-    //! Medians of \p rounds batches, each alone on the device.
-    cuda_times measure(const job& job, const batch_memory& memory, unsigned rounds)
-    {
-        use();
-        auto& s = d_slots.front();
-        const auto stream = s.queue.get();
-        for (const auto& run : job.runs) {
-            prepare(run.code);
-        }
-        std::vector<cuda::event> events;
-        for (unsigned i = 0; i < 4; ++i) {
-            events.emplace_back(cudaEventDefault);
-        }
-        std::vector<double> times[3];
-        for (unsigned round = 0; round <= rounds; ++round) {
-            cudaEventRecord(events[0].get(), stream);
-            cudaMemcpyAsync(s.input.get(),
-                            memory.input,
-                            job.input_bytes,
-                            cudaMemcpyHostToDevice,
-                            stream);
-            cudaEventRecord(events[1].get(), stream);
-            for (const auto& run : job.runs) {
-                decode(run, s);
-            }
-            cudaEventRecord(events[2].get(), stream);
-            cudaMemcpyAsync(memory.output,
-                            s.output.get(),
-                            job.output_bytes,
-                            cudaMemcpyDeviceToHost,
-                            stream);
-            cudaMemcpyAsync(memory.status,
-                            s.status.get(),
-                            job.codewords * sizeof(frame_status),
-                            cudaMemcpyDeviceToHost,
-                            stream);
-            cudaEventRecord(events[3].get(), stream);
-            cuda::check(cudaStreamSynchronize(stream), "measuring");
-            for (unsigned i = 0; i < 3 && round > 0; ++i) { // the first warms up
-                float ms = 0;
-                cuda::check(
-                    cudaEventElapsedTime(&ms, events[i].get(), events[i + 1].get()),
-                    "measuring");
-                times[i].push_back(ms);
-            }
-        }
-        for (auto& t : times) {
-            std::sort(t.begin(), t.end());
-        }
-        return { times[0][rounds / 2], times[1][rounds / 2], times[2][rounds / 2] };
-    }
-
-private:
-    // Whole waves of two blocks a multiprocessor, within the memory to be locked.
-    std::size_t choose_batch(unsigned slots) const
-    {
-        int multiprocessors = 0;
-        cuda::check(cudaDeviceGetAttribute(
-                        &multiprocessors, cudaDevAttrMultiProcessorCount, d_device),
-                    "device attribute");
-        const auto one = d_setup.limits(1);
-        const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-        const std::size_t wave = 2 * multiprocessors;
-        const auto room = page_locked_bytes / std::max(1u, slots) / bytes;
-        return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
+        mark("kernels");
+        copy_out(s, memory.output, s.output.get(), job.output_bytes);
+        copy_out(s, memory.status, s.status.get(), job.codewords * sizeof(frame_status));
+        mark("copy out");
     }
 
     void decode(const job::run& run, ldpc_slot& s)
@@ -197,7 +116,6 @@ private:
     }
 
     const setup d_setup;
-    batch_limits d_limits;
     std::vector<std::unique_ptr<code_kernel>> d_codes;
     const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
@@ -205,19 +123,25 @@ private:
 
 } // namespace
 
-std::unique_ptr<batch_decoder<job>>
-make_cuda(const setup& setup, std::size_t codewords, unsigned slots, int device)
+// Whole waves of two blocks per multiprocessor, within the memory to be locked.
+std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
 {
-    return std::make_unique<cuda_ldpc>(setup, codewords, slots, device);
+    cuda::select(device);
+    int multiprocessors = 0;
+    cuda::check(
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "device attribute");
+    const auto one = s.limits(1);
+    const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
+    const std::size_t wave = 2 * multiprocessors;
+    const auto room = cuda::page_locked_bytes / std::max(1u, slots) / bytes;
+    return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
 }
 
-cuda_times measure_cuda(const setup& setup,
-                        const job& job,
-                        const batch_memory& memory,
-                        int device,
-                        unsigned rounds)
+room::decoder
+room::make_cuda(const setup& s, std::size_t codewords, unsigned slots, int device)
 {
-    return cuda_ldpc(setup, job.codewords, 1, device).measure(job, memory, rounds);
+    return std::make_unique<cuda_ldpc>(s, codewords, slots, device);
 }
 
 } // namespace gr::gpufec::ldpc

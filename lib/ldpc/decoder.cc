@@ -1,14 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder: fills slots with frames, and hands decided bits out in order. */
+/* How channel values become codewords of a batch, and their decisions bits again. */
 
-#include "backends.h"
 #include "frame_batch.h"
 #include "input_format.h"
-#include "pipeline/deadline_timer.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/refuse.h"
+#include "pipeline/stream_decoder.h"
+#include "room.h"
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -20,68 +18,30 @@ using namespace ldpc;
 
 namespace {
 
-using clock = deadline_timer::clock;
-
-template <class Value>
-void check(bool good, const char* name, const Value& value, const char* allowed)
-{
-    if (!good) {
-        refuse(name, value, std::string("allowed are ") + allowed);
-    }
-}
-
 void check_scale(float scale)
 {
-    check(std::isfinite(scale) && scale > 0, "llr_scale", scale, "finite values above 0");
-}
-
-void check_latency(double ms)
-{
-    check(std::isfinite(ms) && ms >= 0, "max_latency_ms", ms, "finite values from 0");
-}
-
-const ldpc_options& checked(const ldpc_options& o)
-{
-    check(!o.codes.empty(), "number of codes", o.codes.size(), "1 and more");
-    check(o.max_iterations >= 1 && o.max_iterations <= 1000,
-          "max_iterations",
-          o.max_iterations,
-          "1 to 1000");
-    check(o.slots >= 1 && o.slots <= 16, "slots", o.slots, "1 to 16");
-    check(o.threads >= 1 && o.threads <= 256, "threads", o.threads, "1 to 256");
-    check(o.batch <= 1u << 14, "batch", o.batch, "0 to 16384");
-    check(!o.devices.empty() && o.devices.size() <= 16,
-          "number of devices",
-          o.devices.size(),
-          "1 to 16");
-    check_scale(o.llr_scale);
-    check_latency(o.max_latency_ms);
-    for (const auto& code : o.codes) {
-        if (!o.codeword && !code.can_encode()) {
-            refuse("output",
-                   "message",
-                   "the message positions of " + code.name() +
-                       " are not known, allowed is codeword");
-        }
-    }
-    return o;
+    require(
+        std::isfinite(scale) && scale > 0, "llr_scale", scale, "finite values above 0");
 }
 
 } // namespace
 
-class ldpc_decoder::impl
+class ldpc_decoder::impl : public stream_decoder<room>
 {
 public:
-    impl(const ldpc_options& options, ldpc_decoder::hooks h)
-        : d_options(checked(options)),
-          d_hooks(std::move(h)),
-          d_setup(make_setup(d_options)),
-          d_formats(d_options.codes.size()),
-          d_timer([this] { d_hooks.wake(); })
+    impl(const ldpc_options& options, decoder_hooks hooks)
+        : stream_decoder(options, std::move(hooks), 1),
+          d_options(options),
+          d_formats(options.codes.size())
     {
-        make_pipeline();
-        d_filling.emplace(d_setup, d_pipeline->active().limits());
-        reset();
+        check_scale(options.llr_scale);
+        open(make_setup(options));
+        d_filling.emplace(*d_setup, d_pipeline->active().limits());
+        std::size_t largest = 0;
+        for (const auto& code : options.codes) {
+            largest = std::max(largest, d_setup->frame_input_bytes(code));
+        }
+        d_partial.resize(largest);
     }
 
     void select(unsigned code)
@@ -113,13 +73,13 @@ public:
             // A whole frame goes to the slot at once, pieces of one are gathered first.
             auto* const to = m == n ? place_of_frame() : d_partial.data();
             format().convert(
-                values, taken, m, to + (m == n ? 0 : d_have * d_setup.value_bytes()));
+                values, taken, m, to + (m == n ? 0 : d_have * d_setup->value_bytes()));
             taken += m;
             d_have += m;
             if (d_have == n) {
                 if (m < n) {
                     std::memcpy(
-                        place_of_frame(), d_partial.data(), n * d_setup.value_bytes());
+                        place_of_frame(), d_partial.data(), n * d_setup->value_bytes());
                 }
                 d_have = 0;
             }
@@ -130,11 +90,10 @@ public:
 
     void drop_incomplete() { d_have = 0; }
 
-    void finish()
+    void finish() override
     {
-        d_finishing = true;
         d_have = 0;
-        advance();
+        stream_decoder::finish();
     }
 
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes)
@@ -153,30 +112,6 @@ public:
         });
     }
 
-    bool ready() { return d_pipeline->ready() != nullptr; }
-    bool full() const { return d_pipeline->full(); }
-    bool due() const { return d_filling->size() > 0 && clock::now() >= d_deadline; }
-    bool done() const
-    {
-        return d_finishing && d_filling->size() == 0 && d_pipeline->empty();
-    }
-    bool wait(std::chrono::milliseconds limit) { return d_pipeline->wait(limit); }
-
-    void reset()
-    {
-        d_pipeline->drain();
-        d_batches.clear();
-        d_filling->clear();
-        d_have = 0;
-        d_next_code = 0;
-        d_given_frames = 0;
-        d_given = 0;
-        d_frame = 0;
-        d_finishing = false;
-        d_report.reset();
-        stop_clock();
-    }
-
     std::size_t output_bits(unsigned code) const
     {
         const auto& c = d_options.codes.at(code);
@@ -192,59 +127,16 @@ public:
         }
     }
 
-    const batch_decoder<job>& active() const { return d_pipeline->active(); }
-
     ldpc_options d_options;
     std::optional<report> d_report;
     std::vector<std::uint8_t> d_codeword; // of the frame it is about
 
 private:
-    using frames = std::vector<frame_batch::frame>;
-
-    void make_pipeline()
-    {
-        auto made = make_ldpc_decoders(d_setup, d_options);
-        const auto batch = made.decoders.front()->limits().pieces;
-        log_backend(*made.decoders.front(), made.missing);
-
-        pipeline<job>::hooks h;
-        h.completion = d_hooks.wake;
-        if (d_options.where == backend::automatic) {
-            h.fallback = [this, batch] {
-                return make_cpu(d_setup, batch, d_options.threads);
-            };
-        }
-        h.failed_over = [this](const std::string& what) {
-            d_hooks.log(level::error, failed_over_text(what, d_pipeline->devices()));
-        };
-        std::size_t largest = 0;
-        for (const auto& code : d_options.codes) {
-            largest = std::max(largest, d_setup.frame_input_bytes(code));
-        }
-        d_partial.resize(largest);
-        d_pipeline.emplace(std::move(made.decoders), d_options.slots, std::move(h));
-    }
-
-    void log_backend(const batch_decoder<job>& decoder, const std::string& reason) const
-    {
-        const auto& codes = d_options.codes;
-        std::string text = codes[0].name();
-        if (codes.size() > 1) {
-            text += " and " + std::to_string(codes.size() - 1) + " more codes";
-        }
-        text += " on " + decoder.backend() + " (" + decoder.device() + "), batches of " +
-                std::to_string(decoder.limits().pieces);
-        if (!reason.empty()) {
-            text += "; no CUDA: " + reason;
-        }
-        d_hooks.log(level::info, text);
-    }
-
     const input_format& format()
     {
         auto& f = d_formats[d_code];
         if (!f) {
-            f.emplace(d_setup.rule(d_options.codes[d_code]),
+            f.emplace(d_setup->rule(d_options.codes[d_code]),
                       d_options.format,
                       d_options.llr_scale);
         }
@@ -253,21 +145,32 @@ private:
 
     std::byte* place_of_frame()
     {
-        start_clock();
+        d_deadline.start();
         return d_pipeline->filling()->input + d_filling->add(d_code);
     }
 
-    // Submits a batch that is full, due, or, at the end, left.
-    void advance()
+    std::size_t waiting() const override { return d_filling->size(); }
+
+    void advance() override
     {
-        const bool now = d_filling->full() || d_finishing || clock::now() >= d_deadline;
         auto* const slot = d_pipeline->filling();
-        if (now && slot && d_filling->size() > 0) {
+        if (slot && waiting() > 0 && (d_filling->full() || send_now())) {
             const auto job = d_filling->make_job(slot->input);
             d_batches.push_back(d_filling->take());
-            stop_clock();
-            d_pipeline->submit(job);
+            submit(job);
         }
+    }
+
+    void restart() override
+    {
+        d_batches.clear();
+        d_filling->clear();
+        d_have = 0;
+        d_next_code = 0;
+        d_given_frames = 0;
+        d_given = 0;
+        d_frame = 0;
+        d_report.reset();
     }
 
     // From one frame only: its report belongs to its first item.
@@ -295,12 +198,12 @@ private:
         return n;
     }
 
-    void begin_frame(const pipeline<job>::slot& slot, const frame_batch::frame& frame)
+    void begin_frame(const slot& s, const frame_batch::frame& frame)
     {
         const auto& status =
-            reinterpret_cast<const frame_status*>(slot.status)[d_given_frames];
+            reinterpret_cast<const frame_status*>(s.status)[d_given_frames];
         d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
-        d_bits = reinterpret_cast<const std::uint8_t*>(slot.output + frame.output);
+        d_bits = reinterpret_cast<const std::uint8_t*>(s.output + frame.output);
         const auto& code = d_options.codes[frame.code];
         if (d_options.keep_codeword) {
             d_codeword.assign(d_bits, d_bits + (code.n() + 7) / 8);
@@ -308,7 +211,7 @@ private:
         // Where the message comes first, it is there already, padding included unless
         // parity follows in its last byte.
         const bool as_it_is =
-            code.systematic_prefix() && (d_setup.message_only || code.k() % 8 == 0);
+            code.systematic_prefix() && (d_setup->message_only || code.k() % 8 == 0);
         if (!d_options.codeword && !as_it_is) {
             d_message.assign((code.k() + 7) / 8, 0);
             for (unsigned i = 0; i < code.k(); ++i) {
@@ -325,33 +228,14 @@ private:
         if (++d_given_frames == frames_in_batch) {
             d_given_frames = 0;
             d_batches.pop_front();
-            d_pipeline->release();
+            release();
             advance();
         }
     }
 
-    void start_clock()
-    {
-        if (d_deadline == clock::time_point::max()) {
-            const std::chrono::duration<double, std::milli> latency(
-                d_options.max_latency_ms);
-            d_deadline =
-                clock::now() + std::chrono::duration_cast<clock::duration>(latency);
-            d_timer.set(d_deadline);
-        }
-    }
-
-    void stop_clock()
-    {
-        d_deadline = clock::time_point::max();
-        d_timer.clear();
-    }
-
-    const ldpc_decoder::hooks d_hooks;
-    const setup d_setup;
     std::vector<std::optional<input_format>> d_formats; // of each code, once needed
     std::optional<frame_batch> d_filling;
-    std::deque<frames> d_batches; // in flight, oldest first
+    std::deque<std::vector<frame_batch::frame>> d_batches; // in flight, oldest first
 
     unsigned d_next_code = 0;         // of the frames to come
     unsigned d_code = 0;              // of the frame that is being pushed
@@ -363,88 +247,61 @@ private:
     std::size_t d_given = 0;              // items of the next one already pulled
     const std::uint8_t* d_bits = nullptr; // of that frame
     std::vector<std::uint8_t> d_message;
-
-    bool d_finishing = false;
-    clock::time_point d_deadline = clock::time_point::max();
-
-    deadline_timer d_timer;
-    std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 };
 
-ldpc_decoder::ldpc_decoder(const ldpc_options& options, hooks h)
-    : d_impl(std::make_unique<impl>(options, std::move(h)))
+ldpc_decoder::ldpc_decoder(const ldpc_options& options, decoder_hooks hooks)
+    : decoder(std::make_unique<impl>(options, std::move(hooks)))
 {
 }
 
-ldpc_decoder::ldpc_decoder(const ldpc_options& options) : ldpc_decoder(options, hooks())
-{
-}
+ldpc_decoder::impl& ldpc_decoder::self() const { return static_cast<impl&>(*d_engine); }
 
-ldpc_decoder::~ldpc_decoder() = default;
-
-void ldpc_decoder::select(unsigned code) { d_impl->select(code); }
-unsigned ldpc_decoder::selected() const { return d_impl->selected(); }
-std::size_t ldpc_decoder::missing() const { return d_impl->missing(); }
-void ldpc_decoder::drop_incomplete() { d_impl->drop_incomplete(); }
+void ldpc_decoder::select(unsigned code) { self().select(code); }
+unsigned ldpc_decoder::selected() const { return self().selected(); }
+std::size_t ldpc_decoder::missing() const { return self().missing(); }
+void ldpc_decoder::drop_incomplete() { self().drop_incomplete(); }
 
 std::size_t ldpc_decoder::push(const void* values, std::size_t count)
 {
-    return d_impl->push(values, count);
+    return self().push(values, count);
 }
-
-void ldpc_decoder::finish() { d_impl->finish(); }
 
 std::size_t ldpc_decoder::pull_packed(std::uint8_t* out, std::size_t bytes)
 {
-    return d_impl->pull_packed(out, bytes);
+    return self().pull_packed(out, bytes);
 }
 
 std::size_t ldpc_decoder::pull_bits(std::uint8_t* out, std::size_t bits)
 {
-    return d_impl->pull_bits(out, bits);
+    return self().pull_bits(out, bits);
 }
 
 bool ldpc_decoder::take_report(report& r)
 {
-    if (!d_impl->d_report) {
+    auto& there = self().d_report;
+    if (!there) {
         return false;
     }
-    r = *d_impl->d_report;
-    d_impl->d_report.reset();
+    r = *there;
+    there.reset();
     return true;
 }
 
 const std::vector<std::uint8_t>& ldpc_decoder::codeword() const
 {
-    return d_impl->d_codeword;
+    return self().d_codeword;
 }
 
-bool ldpc_decoder::ready() { return d_impl->ready(); }
-bool ldpc_decoder::due() const { return d_impl->due(); }
-bool ldpc_decoder::full() const { return d_impl->full(); }
-bool ldpc_decoder::done() const { return d_impl->done(); }
-bool ldpc_decoder::wait(std::chrono::milliseconds limit) { return d_impl->wait(limit); }
-void ldpc_decoder::reset() { d_impl->reset(); }
-void ldpc_decoder::set_llr_scale(float scale) { d_impl->set_llr_scale(scale); }
-
-void ldpc_decoder::set_max_latency_ms(double milliseconds)
-{
-    check_latency(milliseconds);
-    d_impl->d_options.max_latency_ms = milliseconds;
-}
+void ldpc_decoder::set_llr_scale(float scale) { self().set_llr_scale(scale); }
 
 const ldpc_code& ldpc_decoder::code(unsigned index) const
 {
-    return d_impl->d_options.codes.at(index);
+    return self().d_options.codes.at(index);
 }
 
 std::size_t ldpc_decoder::output_bits(unsigned code) const
 {
-    return d_impl->output_bits(code);
+    return self().output_bits(code);
 }
-
-std::size_t ldpc_decoder::batch() const { return d_impl->active().limits().pieces; }
-std::string ldpc_decoder::active_backend() const { return d_impl->active().backend(); }
-std::string ldpc_decoder::active_device() const { return d_impl->active().device(); }
 
 } // namespace gr::gpufec

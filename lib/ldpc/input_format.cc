@@ -2,21 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "input_format.h"
-#include "job.h"
+#include "pipeline/cpu_variant.h"
 
 namespace gr::gpufec::ldpc {
 
-const input::kernels& input::kernels_of(const std::string& instruction_set)
-{
-#ifdef GPUFEC_X86_VARIANTS
-    if (instruction_set == "avx512") {
-        return avx512::all;
-    }
-    if (instruction_set == "avx2") {
-        return avx2::all;
-    }
-#endif
-    return baseline::all;
+namespace input {
+constexpr compiled_variants<kernels> variants = GPUFEC_VARIANTS(all);
 }
 
 input_format::input_format(const message_rule& rule, llr_format format, float llr_scale)
@@ -24,7 +15,7 @@ input_format::input_format(const message_rule& rule, llr_format format, float ll
       d_precision(rule.precision),
       d_factor(format == llr_format::int8 ? rule.scale / llr_scale : rule.scale),
       d_limit(rule.channel_limit),
-      d_kernels(input::kernels_of(cpu_instruction_sets().front()))
+      d_kernels(input::variants.of(""))
 {
 }
 

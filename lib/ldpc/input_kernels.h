@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace gr::gpufec::ldpc {
 namespace input {
@@ -41,9 +40,6 @@ extern const kernels all;
 namespace avx512 {
 extern const kernels all;
 }
-
-//! Those of an instruction set of cpu_instruction_sets().
-const kernels& kernels_of(const std::string& instruction_set);
 
 } // namespace input
 } // namespace gr::gpufec::ldpc

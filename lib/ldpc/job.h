@@ -1,16 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the batch decoders of both backends are told: the codes and the arithmetic once,
- * and which codeword lies where in a batch each time. */
+/* Which codeword lies where in a batch. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_JOB_H
 #define INCLUDED_GPUFEC_LDPC_JOB_H
 
 #include "setup.h"
-#include <gnuradio/gpufec/batch_decoder.h>
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -52,41 +48,6 @@ struct job {
         return (codewords * sizeof(frame_place) + 255) / 256 * 256;
     }
 };
-
-//! What the CPU backend can use here, best first: "avx512", "avx2", "baseline".
-std::vector<std::string> cpu_instruction_sets();
-
-//! Decodes batches of up to \p codewords on \p threads threads.
-std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
-                                             std::size_t codewords,
-                                             unsigned threads,
-                                             const std::string& instruction_set = "");
-
-//! Batch that keeps the CPU backend's lanes full.
-std::size_t cpu_batch(const setup& setup, unsigned threads);
-
-/*!
- * \brief Decodes batches of up to \p codewords on a CUDA device, \p slots in flight.
- *
- * \p codewords 0: chosen from the device.
- * \throws std::runtime_error that says what is missing
- */
-std::unique_ptr<batch_decoder<job>>
-make_cuda(const setup& setup, std::size_t codewords, unsigned slots, int device);
-
-//! How long the steps of a batch take, alone on the device.
-struct cuda_times {
-    double copy_in_ms;
-    double kernels_ms;
-    double copy_out_ms;
-};
-
-//! Medians of \p rounds batches. \throws std::runtime_error that says what is missing
-cuda_times measure_cuda(const setup& setup,
-                        const job& job,
-                        const batch_memory& memory,
-                        int device,
-                        unsigned rounds);
 
 } // namespace gr::gpufec::ldpc
 

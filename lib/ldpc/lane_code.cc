@@ -80,21 +80,7 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
     d_places = std::max(d_places, place);
 }
 
-std::vector<const lanes::kernels*> usable_ldpc_lanes()
-{
-    std::vector<const lanes::kernels*> usable;
-#ifdef GPUFEC_X86_VARIANTS
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq")) {
-        usable.push_back(&lanes::avx512::all);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        usable.push_back(&lanes::avx2::all);
-    }
-#endif
-    usable.push_back(&lanes::baseline::all);
-    return usable;
-}
+compiled_variants<lanes::kernels> lanes::variants() { return GPUFEC_VARIANTS(all); }
 
 const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p)
 {

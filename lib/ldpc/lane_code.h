@@ -9,6 +9,7 @@
 #include "cpu_kernels.h"
 #include "layer_plan.h"
 #include "message_rule.h"
+#include "pipeline/cpu_variant.h"
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -37,8 +38,9 @@ private:
     lanes::code_view d_view;
 };
 
-//! What this processor can run, best first.
-std::vector<const lanes::kernels*> usable_ldpc_lanes();
+namespace lanes {
+compiled_variants<kernels> variants();
+}
 
 const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p);
 

@@ -1,14 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "job.h"
 #include "setup.h"
+#include "pipeline/refuse.h"
+#include "room.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
 
 setup make_setup(const ldpc_options& o)
 {
+    require(!o.codes.empty(), "number of codes", o.codes.size(), "1 and more");
+    require(o.max_iterations >= 1 && o.max_iterations <= 1000,
+            "max_iterations",
+            o.max_iterations,
+            "1 to 1000");
     setup s;
     s.codes = o.codes;
     s.schedule = o.schedule;
@@ -21,6 +27,12 @@ setup make_setup(const ldpc_options& o)
     s.message_only = !o.codeword && !o.keep_codeword;
     for (const auto& code : o.codes) {
         s.rule(code); // refuses offset and normalization
+        if (!o.codeword && !code.can_encode()) {
+            refuse("output",
+                   "message",
+                   "the message positions of " + code.name() +
+                       " are not known, allowed is codeword");
+        }
     }
     return s;
 }
@@ -38,6 +50,13 @@ batch_limits setup::limits(std::size_t codewords) const
     l.output_bytes = codewords * output;
     l.status_bytes = codewords * sizeof(frame_status);
     return l;
+}
+
+std::string room::describe(const setup& s)
+{
+    const auto more = s.codes.size() - 1;
+    return s.codes[0].name() +
+           (more ? " and " + std::to_string(more) + " more codes" : "");
 }
 
 } // namespace gr::gpufec::ldpc

@@ -7,7 +7,7 @@
 #define INCLUDED_GPUFEC_LDPC_SETUP_H
 
 #include "message_rule.h"
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "pipeline/batch_decoder.h"
 #include <vector>
 
 namespace gr::gpufec::ldpc {

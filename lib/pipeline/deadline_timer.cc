@@ -2,13 +2,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "deadline_timer.h"
+#include <system_error>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace gr::gpufec {
 
 deadline_timer::deadline_timer(std::function<void()> ring) : d_ring(std::move(ring))
 {
-    d_thread = std::thread([this] { serve(); });
+    try {
+        d_thread = std::thread([this] { serve(); });
+    } catch (const std::system_error& error) {
+        throw std::runtime_error("the system starts no thread for the latency bound (" +
+                                 error.code().message() + ")");
+    }
 }
 
 deadline_timer::~deadline_timer()

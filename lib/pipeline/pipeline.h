@@ -7,8 +7,8 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 #define INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 
+#include "batch_decoder.h"
 #include "host_memory.h"
-#include <gnuradio/gpufec/batch_decoder.h>
 #include <condition_variable>
 #include <algorithm>
 #include <chrono>
@@ -60,20 +60,23 @@ public:
     pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h)
         : d_hooks(std::move(h))
     {
-        const auto limits = decoders.front()->limits();
-        for (auto& d : decoders) {
+        d_decoders = std::move(decoders);
+        const auto limits = d_decoders.front()->limits();
+        for (auto& d : d_decoders) {
             attach(*d);
         }
-        const auto count = std::max(1u, slots) * decoders.size();
+        const auto count = std::max(1u, slots) * d_decoders.size();
         for (std::size_t i = 0; i < count; ++i) {
             auto s = std::make_unique<entry>(limits);
-            s->user = decoders[i % decoders.size()].get();
-            s->number = unsigned(i / decoders.size());
-            lock_pages(*s);
+            s->user = d_decoders[i % d_decoders.size()].get();
+            s->number = unsigned(i / d_decoders.size());
             d_turn.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        d_decoders = std::move(decoders);
+        // Last: nothing throws while pages are locked, and nobody would unlock them.
+        for (auto& s : d_slots) {
+            lock_pages(*s);
+        }
     }
 
     pipeline(const pipeline&) = delete;
@@ -168,12 +171,8 @@ public:
     void unlock_lent(void* memory) noexcept
     {
         d_decoders.front()->page_unlock(memory);
-        try {
-            for (auto& s : d_slots) {
-                s->user->page_lock(s->input.data(), s->input.size());
-            }
-        } catch (const device_error&) {
-            // Whoever uses that device next is told.
+        for (auto& s : d_slots) {
+            s->user->page_lock(s->input.data(), s->input.size());
         }
     }
 
@@ -261,13 +260,14 @@ private:
         }
     }
 
-    //! Runs \p action on the slot's decoder; if that device fails, moves its slots over.
+    //! Runs \p action on the slot's decoder; if that fails, whatever it throws, its slots
+    //! move over.
     template <class Action>
     void guarded(entry& s, Action&& action)
     {
         try {
             action();
-        } catch (const device_error& error) {
+        } catch (const std::exception& error) {
             if (!d_hooks.fallback || s.user == d_fallback.get()) {
                 throw;
             }
@@ -327,12 +327,12 @@ private:
         }
     }
 
-    static void lock_pages(entry& s)
+    static void lock_pages(entry& s) noexcept
     {
         each_buffer(s, [&](void* p, std::size_t n) { s.user->page_lock(p, n); });
     }
 
-    static void unlock_pages(entry& s)
+    static void unlock_pages(entry& s) noexcept
     {
         each_buffer(s, [&](void* p, std::size_t) { s.user->page_unlock(p); });
     }

@@ -6,7 +6,7 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
 #define INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
 
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "batch_decoder.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +16,26 @@
 #include <thread>
 
 namespace gr::gpufec {
+
+//! \throws std::runtime_error if there is no such simulated device
+inline void select_simulated(int device)
+{
+    if (device < 0 || device > 3) {
+        throw std::runtime_error("device is " + std::to_string(device) +
+                                 ": allowed are 0 to 3, the simulated devices");
+    }
+}
+
+//! \throws device_memory_error beyond what the environment's GPUFEC_SIMULATED_MEMORY, a
+//! number of pieces, allows
+inline void allow_simulated(std::size_t pieces)
+{
+    const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
+    if (most && pieces > std::strtoull(most, nullptr, 10)) {
+        throw device_memory_error("the simulated device holds " + std::string(most) +
+                                  " pieces");
+    }
+}
 
 /*!
  * \brief Another decoder, which calls itself a CUDA device and fails when told to: the
@@ -44,7 +64,7 @@ public:
     {
         return "simulated " + std::to_string(d_number);
     }
-    bool page_lock(void*, std::size_t) override { return true; }
+    bool page_lock(void*, std::size_t) noexcept override { return true; }
     void on_completion(std::function<void()> notify) override
     {
         d_decoder->on_completion(std::move(notify));

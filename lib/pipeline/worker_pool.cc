@@ -2,18 +2,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "worker_pool.h"
+#include <system_error>
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace gr::gpufec {
 
 worker_pool::worker_pool(unsigned threads)
 {
-    for (unsigned i = 0; i < std::max(1u, threads); ++i) {
-        d_threads.emplace_back([this, i] { serve(i); });
+    threads = std::max(1u, threads);
+    d_threads.reserve(threads);
+    try {
+        while (d_threads.size() < threads) {
+            const auto i = unsigned(d_threads.size());
+            d_threads.emplace_back([this, i] { serve(i); });
+        }
+    } catch (const std::system_error& error) {
+        // Those that there are do it, if more slowly.
+        if (d_threads.empty()) {
+            throw std::runtime_error("threads is " + std::to_string(threads) +
+                                     ": the system starts none (" +
+                                     error.code().message() + ")");
+        }
     }
 }
 
-worker_pool::~worker_pool()
+void worker_pool::stop()
 {
     {
         std::lock_guard<std::mutex> lock(d_mutex);
@@ -21,7 +36,9 @@ worker_pool::~worker_pool()
     }
     d_wake.notify_all();
     for (auto& t : d_threads) {
-        t.join();
+        if (t.joinable()) {
+            t.join();
+        }
     }
 }
 

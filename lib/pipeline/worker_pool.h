@@ -22,10 +22,13 @@ public:
     //! \p chunk in 0 … chunks−1 of a batch, \p worker in 0 … threads−1. Must not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
+    //! Makes do with fewer where the system does not start so many.
+    //! \throws std::runtime_error if it starts none
     explicit worker_pool(unsigned threads);
+    ~worker_pool() { stop(); }
 
-    //! Finishes the chunks that have begun and drops the rest.
-    ~worker_pool();
+    //! Finishes the chunks that have begun and drops the rest; nothing works then.
+    void stop();
 
     unsigned threads() const { return d_threads.size(); }
 

@@ -3,8 +3,9 @@
 
 #include "corridor.h"
 #include "cpu.h"
-#include "pipeline/refuse.h"
-#include "pipeline/worker_pool.h"
+#include "pipeline/cpu_decoder.h"
+#include "pipeline/cpu_variant.h"
+#include "room.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,21 +14,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-std::vector<const lane_kernels*> known_kernels()
-{
-    std::vector<const lane_kernels*> known;
-#ifdef GPUFEC_X86_VARIANTS
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq")) {
-        known.push_back(&avx512::kernels);
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        known.push_back(&avx2::kernels);
-    }
-#endif
-    known.push_back(&baseline::kernels);
-    return known;
-}
+constexpr compiled_variants<lane_kernels> variants = GPUFEC_VARIANTS(kernels);
 
 const lane_kernel& of_precision(const lane_kernels& k, sync_precision precision)
 {
@@ -36,15 +23,16 @@ const lane_kernel& of_precision(const lane_kernels& k, sync_precision precision)
                : (precision == sync_precision::float64 ? k.float64 : k.mixed);
 }
 
-class cpu_decoder : public batch_decoder<job>
+class cpu_sync : public cpu_decoder<job>
 {
 public:
-    cpu_decoder(const setup& setup,
-                std::size_t frames,
-                unsigned threads,
-                const lane_kernels& kernels)
-        : d_setup(setup), d_frames(frames), d_name(kernels.name), d_pool(threads)
+    cpu_sync(const setup& setup,
+             std::size_t frames,
+             unsigned threads,
+             const std::string& variant)
+        : cpu_decoder(cpu_variant(variant), setup.limits(frames), threads), d_setup(setup)
     {
+        const auto& kernels = cpu_kernels(variant);
         if (setup.form == sync_form::linear) {
             const auto tries = std::make_shared<word_tries>(setup.code);
             for (unsigned t = 0; t < d_pool.threads(); ++t) {
@@ -57,20 +45,7 @@ public:
         }
     }
 
-    batch_limits limits() const override
-    {
-        return { d_frames,
-                 d_frames * d_setup.input_bytes(),
-                 d_frames * d_setup.output_bytes(),
-                 d_frames * sizeof(sync_status) };
-    }
-    std::string backend() const override { return "cpu"; }
-    std::string device() const override { return d_name; }
-
-    void on_completion(std::function<void()> notify) override
-    {
-        d_pool.on_completion(std::move(notify));
-    }
+    ~cpu_sync() override { stop(); }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
@@ -90,27 +65,17 @@ public:
         });
     }
 
-    bool finished(unsigned slot) override { return d_pool.finished(slot); }
-
 private:
-    setup d_setup;
-    std::size_t d_frames;
-    std::string d_name;
+    const setup d_setup;
     std::vector<std::unique_ptr<lane_group>> d_groups;
     std::vector<std::unique_ptr<corridor_decoder>> d_corridors;
-    worker_pool d_pool; // last: its threads use all the rest
 };
 
 } // namespace
 
-const lane_kernels& cpu_kernels(const std::string& name)
+const lane_kernels& cpu_kernels(const std::string& variant)
 {
-    for (const auto* k : known_kernels()) {
-        if (name.empty() || name == k->name) {
-            return *k;
-        }
-    }
-    refuse("kernels", '"' + name + '"', "this machine does not have them");
+    return variants.of(variant);
 }
 
 lane_group::lane_group(const setup& setup,
@@ -346,17 +311,17 @@ void alpha_carrier::carry(const std::byte* frame, double* carried)
                                                  : run<double>(frame, carried);
 }
 
-std::size_t cpu_batch(const setup& setup, unsigned threads)
+std::size_t room::cpu_batch(const setup& s, unsigned threads)
 {
-    return (setup.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
+    return (s.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
 }
 
-std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
-                                             std::size_t frames,
-                                             unsigned threads,
-                                             const std::string& kernels)
+room::decoder room::make_cpu(const setup& s,
+                             std::size_t frames,
+                             unsigned threads,
+                             const std::string& variant)
 {
-    return std::make_unique<cpu_decoder>(setup, frames, threads, cpu_kernels(kernels));
+    return std::make_unique<cpu_sync>(s, frames, threads, variant);
 }
 
 } // namespace gr::gpufec::sync_map

@@ -15,9 +15,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! The kernels of this machine; \p name of a variant, or "" for the best.
-//! \throws std::invalid_argument if the machine does not have that one
-const lane_kernels& cpu_kernels(const std::string& name = "");
+//! \p variant of cpu_variants(), "" for the best.
+const lane_kernels& cpu_kernels(const std::string& variant = "");
 
 //! Decodes groups of up to lanes() frames in the linear form; one for each thread.
 class lane_group

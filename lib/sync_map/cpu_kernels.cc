@@ -567,17 +567,12 @@ constexpr lane_kernel kernel()
     return { form::lanes, sizeof(Row), sizeof(Metric), form::decode };
 }
 
-#define GPUFEC_TEXT_(x) #x
-#define GPUFEC_TEXT(x) GPUFEC_TEXT_(x)
-
 } // namespace
 
 extern const lane_kernels kernels;
-const lane_kernels kernels = { GPUFEC_TEXT(GPUFEC_ISA),
-                               kernel<float, float>(),
-                               kernel<double, double>(),
-                               kernel<float, double>(),
-                               &carriers };
+const lane_kernels kernels = {
+    kernel<float, float>(), kernel<double, double>(), kernel<float, double>(), &carriers
+};
 
 } // namespace GPUFEC_ISA
 } // namespace gr::gpufec::sync_map

@@ -48,7 +48,6 @@ struct lane_kernel {
 };
 
 struct lane_kernels {
-    const char* name; //!< the instruction set
     lane_kernel float32, float64, mixed;
     const carry_kernels* carriers;
 };

@@ -8,8 +8,8 @@
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
 #include "cuda_words.h"
-#include "job.h"
 #include "pipeline/refuse.h"
+#include "room.h"
 #include <type_traits>
 #include <algorithm>
 #include <vector>
@@ -20,7 +20,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
 
 sync_geometry make_geometry(const setup& p)
 {
@@ -466,154 +465,73 @@ struct sync_slot : device_slot {
     buffer<std::byte> work;
 };
 
-class cuda_decoder : public device_decoder<job, sync_slot>
+class cuda_sync : public device_decoder<job, sync_slot>
 {
 public:
-    cuda_decoder(const setup& setup, std::size_t frames, unsigned slots, int device)
+    cuda_sync(const setup& setup, std::size_t frames, unsigned slots, int device)
         : device_decoder(device),
           d_setup(setup),
           d_geometry(make_geometry(setup)),
-          d_launch(make_launch(setup, device)),
-          d_limits(limits_of(setup, frames))
+          d_launch(make_launch(setup, device))
     {
+        d_limits = setup.limits(frames);
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits, d_launch->work_bytes(frames));
         }
+        d_limits.device_bytes = d_slots.front().bytes();
     }
 
-    ~cuda_decoder() override { settle(); }
-
-    batch_limits limits() const override { return d_limits; }
-
-    void submit(unsigned slot, const job& job, const batch_memory& memory) override
-    {
-        use();
-        auto& s = d_slots.at(slot);
-        enqueue(s, job.frames, memory, [] {});
-        complete(s);
-    }
-
-    cuda_times measure(std::size_t frames, const batch_memory& memory)
-    {
-        use();
-        auto& s = d_slots[0];
-        std::vector<event> marks;
-        enqueue(s, frames, memory, [&] {
-            marks.emplace_back(cudaEventDefault);
-            check(cudaEventRecord(marks.back().get(), s.queue.get()), "event");
-        });
-        check(cudaStreamSynchronize(s.queue.get()), "decoding");
-        float ms[3];
-        for (unsigned i = 0; i < 3; ++i) {
-            check(cudaEventElapsedTime(&ms[i], marks[i].get(), marks[i + 1].get()),
-                  "event");
-        }
-        return { ms[0], ms[1], ms[2], s.bytes() };
-    }
-
-    static batch_limits limits_of(const setup& setup, std::size_t frames)
-    {
-        return { frames,
-                 frames * setup.input_bytes(),
-                 frames * setup.output_bytes(),
-                 frames * sizeof(sync_status) };
-    }
+    ~cuda_sync() override { settle(); }
 
 private:
-    // \p mark is called before the first step of a batch and after each.
-    template <class Mark>
-    void enqueue(sync_slot& s, std::size_t frames, const batch_memory& memory, Mark&& mark)
+    void enqueue(sync_slot& s,
+                 const job& job,
+                 const batch_memory& memory,
+                 const marker& mark) override
     {
-        const auto stream = s.queue.get();
-        mark();
-        check(cudaMemcpyAsync(s.input.get(),
-                              memory.input,
-                              frames * d_setup.input_bytes(),
-                              cudaMemcpyHostToDevice,
-                              stream),
-              "copy to the device");
-        mark();
+        mark("");
+        copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
+        mark("copy in");
         auto g = d_geometry;
-        g.frames = frames;
+        g.frames = job.frames;
         d_launch->launch(g,
                          s.work.get(),
                          s.work.bytes(),
                          s.input.get(),
                          s.output.get(),
                          s.status.get(),
-                         stream);
+                         s.queue.get());
         check(cudaGetLastError(), "kernel launch");
-        mark();
-        const auto back = [&](void* to, const void* from, std::size_t bytes) {
-            check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
-                  "copy to the host");
-        };
-        back(memory.output, s.output.get(), frames * d_setup.output_bytes());
-        back(memory.status, s.status.get(), frames * sizeof(sync_status));
-        mark();
+        mark("kernels");
+        copy_out(s, memory.output, s.output.get(), job.frames * d_setup.output_bytes());
+        copy_out(s, memory.status, s.status.get(), job.frames * sizeof(sync_status));
+        mark("copy out");
     }
 
     const setup d_setup;
     const sync_geometry d_geometry;
     const std::unique_ptr<launch_plan> d_launch;
-    const batch_limits d_limits;
 };
 
-std::size_t choose_batch(const setup& setup, unsigned slots)
+} // namespace
+
+std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
 {
-    const auto frame = cuda_decoder::limits_of(setup, 1);
+    select(device);
+    // A stream's frames come one after the other, so large batches only make it wait.
+    if (s.symbols > s.outputs) {
+        return 64;
+    }
+    const auto frame = s.limits(1);
     const auto by_host =
         page_locked_bytes / slots / (frame.input_bytes + frame.output_bytes);
     return std::clamp<std::size_t>(by_host, 1, 1 << 14);
 }
 
-} // namespace
-
-std::unique_ptr<batch_decoder<job>>
-make_cuda(const setup& setup, std::size_t frames, unsigned slots, int device)
+room::decoder
+room::make_cuda(const setup& s, std::size_t frames, unsigned slots, int device)
 {
-    select(device);
-    if (frames == 0) {
-        frames = choose_batch(setup, slots);
-    }
-    for (;; frames /= 2) {
-        try {
-            return std::make_unique<cuda_decoder>(setup, frames, slots, device);
-        } catch (const device_error&) {
-            // What does not fit is halved until it does.
-            cudaGetLastError();
-            if (frames == 1) {
-                throw;
-            }
-        }
-    }
-}
-
-cuda_times measure_cuda(const setup& setup,
-                        std::size_t frames,
-                        const batch_memory& memory,
-                        int device,
-                        unsigned rounds)
-{
-    select(device);
-    cuda_decoder decoder(setup, frames, 1, device);
-    std::vector<cuda_times> times;
-    for (unsigned i = 0; i < rounds; ++i) {
-        times.push_back(decoder.measure(frames, memory));
-    }
-    const auto median = [&](double cuda_times::*part) {
-        std::vector<double> v;
-        for (const auto& t : times) {
-            v.push_back(t.*part);
-        }
-        std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-        return v[v.size() / 2];
-    };
-    using t = cuda_times;
-    return { median(&t::copy_in_ms),
-             median(&t::kernels_ms),
-             median(&t::copy_out_ms),
-             times[0].device_bytes };
+    return std::make_unique<cuda_sync>(s, frames, slots, device);
 }
 
 } // namespace gr::gpufec::sync_map

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "pipeline/refuse.h"
+#include "room.h"
 #include "setup.h"
 #include <algorithm>
 #include <cmath>
@@ -160,6 +161,14 @@ setup make_setup(const sync_options& o)
              o.lattice_threshold,
              begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet())
                                                          : 1.0 };
+}
+
+std::string room::describe(const setup& s)
+{
+    return "synchronisation, n=" + std::to_string(s.code.n()) +
+           " q=" + std::to_string(s.code.q()) +
+           " N=" + std::to_string(s.code.frame_symbols()) + ", " +
+           std::to_string(s.window) + " drifts,";
 }
 
 } // namespace gr::gpufec::sync_map

@@ -7,7 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_SETUP_H
 
 #include "channel.h"
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "pipeline/batch_decoder.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <vector>
 
@@ -82,6 +82,15 @@ struct setup {
     //! What the logarithm of a frame's weight lacks of that of its probability, if its
     //! lattices are in units and symbols without priors weigh 1; item_weight stays in.
     double log_scale() const;
+
+    //! Memory for a batch of \p frames.
+    batch_limits limits(std::size_t frames) const
+    {
+        return { frames,
+                 frames * input_bytes(),
+                 frames * output_bytes(),
+                 frames * sizeof(sync_status) };
+    }
 
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };

@@ -4,60 +4,19 @@
 /* The CPU backend: one parallel block a SIMD lane, groups of lanes dealt to threads. */
 
 #include "cpu_kernels.h"
-#include "job.h"
+#include "pipeline/cpu_decoder.h"
+#include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"
-#include "pipeline/worker_pool.h"
+#include "room.h"
 #include "soft_input.h"
 #include <algorithm>
 #include <cstring>
 
 namespace gr::gpufec::viterbi {
 
-batch_limits setup::limits(std::size_t blocks) const
-{
-    batch_limits l;
-    l.pieces = blocks;
-    if (plan.streaming()) {
-        const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
-        // One period more, for values that begin inside a stage's period.
-        l.input_bytes = input_bytes(code.values(stages + code.period())) + 1;
-        l.output_bytes = blocks * (plan.decode_length / 8);
-    } else {
-        const auto frames = blocks / plan.blocks_per_frame;
-        l.input_bytes = frames * frame_input_bytes();
-        l.output_bytes = frames * frame_output_bytes();
-    }
-    return l;
-}
-
 namespace {
 
-// What this processor can run, best first.
-std::vector<const lane_decoder*> usable_lanes()
-{
-    std::vector<const lane_decoder*> usable;
-#ifdef GPUFEC_X86_VARIANTS
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq")) {
-        usable.push_back(&avx512::decoder);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        usable.push_back(&avx2::decoder);
-    }
-#endif
-    usable.push_back(&baseline::decoder);
-    return usable;
-}
-
-const lane_decoder& choose_lanes(const std::string& name)
-{
-    for (const auto* lanes : usable_lanes()) {
-        if (name.empty() || name == lanes->name) {
-            return *lanes;
-        }
-    }
-    throw std::invalid_argument("instruction set is " + name + ": not usable here");
-}
+constexpr compiled_variants<lane_decoder> variants = GPUFEC_VARIANTS(decoder);
 
 lane_trellis make_trellis(const conv_code& code)
 {
@@ -191,39 +150,27 @@ private:
     std::int64_t d_first = 0, d_count = 0;
 };
 
-class cpu_viterbi : public batch_decoder<job>
+class cpu_viterbi : public cpu_decoder<job>
 {
 public:
     cpu_viterbi(const setup& setup,
                 std::size_t blocks,
                 unsigned threads,
-                const std::string& instruction_set)
-        : d_setup(setup),
-          d_lanes(choose_lanes(instruction_set)),
+                const std::string& variant)
+        : cpu_decoder(cpu_variant(variant), setup.limits(blocks), threads),
+          d_setup(setup),
+          d_lanes(variants.of(variant)),
           d_trellis(make_trellis(setup.code)),
-          d_limits(setup.limits(blocks)),
           d_row_bytes((setup.plan.window * setup.map.outputs + 63) / 64 * 64),
           d_kernel_bytes((d_lanes.scratch_bytes(d_trellis, setup.plan.window) + 63) / 64 *
-                         64),
-          d_pool(threads)
+                         64)
     {
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             d_scratch.emplace_back(d_kernel_bytes + (d_lanes.lanes + 1) * d_row_bytes);
         }
     }
 
-    batch_limits limits() const override { return d_limits; }
-    std::string backend() const override { return "cpu"; }
-    std::string device() const override
-    {
-        return std::string(d_lanes.name) + ", " + std::to_string(d_pool.threads()) +
-               (d_pool.threads() == 1 ? " thread" : " threads");
-    }
-    void on_completion(std::function<void()> notify) override
-    {
-        d_pool.on_completion(std::move(notify));
-    }
-    bool finished(unsigned slot) override { return d_pool.finished(slot); }
+    ~cpu_viterbi() override { stop(); }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
@@ -275,37 +222,26 @@ private:
     const setup d_setup;
     const lane_decoder& d_lanes;
     const lane_trellis d_trellis;
-    const batch_limits d_limits;
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
-    std::vector<host_memory> d_scratch; // one a thread
-    worker_pool d_pool;                 // last: its threads use the rest
+    std::vector<host_memory> d_scratch; // one per thread
 };
 
 } // namespace
 
-std::vector<std::string> cpu_instruction_sets()
+room::decoder room::make_cpu(const setup& s,
+                             std::size_t blocks,
+                             unsigned threads,
+                             const std::string& variant)
 {
-    std::vector<std::string> names;
-    for (const auto* lanes : usable_lanes()) {
-        names.push_back(lanes->name);
-    }
-    return names;
+    return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
-                                             std::size_t blocks,
-                                             unsigned threads,
-                                             const std::string& instruction_set)
-{
-    return std::make_unique<cpu_viterbi>(setup, blocks, threads, instruction_set);
-}
-
-std::size_t cpu_batch(const setup& setup, unsigned threads)
+// Keeps the lanes full without making a stream wait long.
+std::size_t room::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;
-    const std::size_t whole = setup.plan.blocks_per_frame;
-    return std::max(whole, blocks / whole * whole);
+    return std::max(unit(s), blocks / unit(s) * unit(s));
 }
 
 } // namespace gr::gpufec::viterbi

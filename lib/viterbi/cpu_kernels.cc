@@ -470,14 +470,9 @@ void decode(const lane_trellis& t, const lane_blocks& blocks, void* scratch)
     for_trellis(t, scratch, [&](auto&& d) { d.decode(blocks); });
 }
 
-#define GPUFEC_STRING(x) #x
-#define GPUFEC_NAME(x) GPUFEC_STRING(x)
-
 } // namespace
 
-extern const lane_decoder decoder = {
-    GPUFEC_NAME(GPUFEC_ISA), lanes, scratch_bytes, decode
-};
+extern const lane_decoder decoder = { lanes, scratch_bytes, decode };
 
 } // namespace GPUFEC_ISA
 } // namespace gr::gpufec::viterbi

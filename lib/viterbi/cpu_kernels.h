@@ -43,7 +43,6 @@ struct lane_blocks {
 };
 
 struct lane_decoder {
-    const char* name; //!< the instruction set
     unsigned lanes;
     //! Bytes of scratch memory, aligned to 64, for blocks of \p window stages.
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);

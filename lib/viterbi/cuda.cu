@@ -8,8 +8,7 @@
 #include "cuda_pbvd.cuh"
 #include "cuda_prepare.cuh"
 #include "cuda_registers.cuh"
-#include "job.h"
-#include <functional>
+#include "room.h"
 #include <stdexcept>
 #include <vector>
 
@@ -17,9 +16,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
+using namespace cuda;
 using namespace device;
-
-constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
 
 std::size_t round_up(std::size_t x, std::size_t unit)
 {
@@ -33,9 +31,6 @@ struct device_buffers {
     std::uint32_t* survivors;
     std::byte* output;
 };
-
-// Called before the first kernel of a batch and after each.
-using marker = std::function<void()>;
 
 // The kernels that decode a code.
 class kernels
@@ -101,18 +96,17 @@ public:
                 cudaStream_t stream,
                 const marker& mark) const override
     {
-        mark();
         launch_prepare(g, memory, stream);
-        mark();
+        mark("prepare");
         d_forward<<<g.pairs / 32,
                     dim3(32, d_layout.warps),
                     pbvd_shared_bytes(d_layout),
                     stream>>>(g, d_layout, memory.soft, memory.survivors);
-        mark();
+        mark("forward");
         const auto traceback = d_history == 4 ? pbvd_traceback<4> : pbvd_traceback<2>;
         traceback<<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
             g, d_layout, memory.survivors, memory.output);
-        mark();
+        mark("traceback");
     }
 
 private:
@@ -242,10 +236,9 @@ public:
                 const marker& mark) const override
     {
         const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
-        mark();
         if constexpr (Code::outputs == 2) {
             if (reads_directly(g)) {
-                mark();
+                mark("prepare");
                 if (g.order.inverted) {
                     launch<direct_input<true>, false>(
                         g, memory.input, memory, stream, mark);
@@ -257,7 +250,7 @@ public:
             }
         }
         launch_prepare(g, memory, stream);
-        mark();
+        mark("prepare");
         if (frames) {
             launch<prepared, true>(g, memory.soft, memory, stream, mark);
         } else {
@@ -309,8 +302,8 @@ private:
         if (few && d_narrow_fits) {
             fused<Input, Frames>()<<<grid, d_threads, d_shared, stream>>>(
                 g, input, memory.output);
-            mark();
-            mark();
+            mark("forward");
+            mark("traceback");
             return;
         }
         // Large thread blocks, whose warps share what is fetched, if all processors get
@@ -323,10 +316,10 @@ private:
         forward_registers<Code, Wide, Input, Frames>
             <<<(all + threads - 1) / threads, threads, 0, stream>>>(
                 g, input, memory.survivors);
-        mark();
+        mark("forward");
         traceback_registers<Code, Wide>
             <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
-        mark();
+        mark("traceback");
     }
 
     const output_order d_order;
@@ -352,8 +345,9 @@ std::unique_ptr<kernels> make_registers(const setup& setup, const std::string& n
     return std::make_unique<type>(setup, order, which);
 }
 
-std::unique_ptr<kernels> make_kernels(const setup& setup, const std::string& name)
+std::unique_ptr<kernels> make_kernels(const setup& setup)
 {
+    const auto& name = setup.cuda_kernel;
     if (name != "pbvd") {
         if (auto k = make_registers<static_code<7, 0171, 0133>, 0, 3>(setup, name)) {
             return k;
@@ -390,19 +384,14 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> output;
 };
 
-class cuda_viterbi : public device_decoder<job, viterbi_slot>
+class cuda_viterbi : public cuda::device_decoder<job, viterbi_slot>
 {
 public:
-    cuda_viterbi(const setup& setup,
-                 std::size_t blocks,
-                 unsigned slots,
-                 int device,
-                 const std::string& kernel)
-        : device_decoder(device),
-          d_setup(setup),
-          d_kernels(make_kernels(setup, kernel)),
-          d_limits(setup.limits(blocks))
+    cuda_viterbi(const setup& setup, std::size_t blocks, unsigned slots, int device)
+        : device_decoder(device), d_setup(setup), d_kernels(make_kernels(setup))
     {
+        d_limits = setup.limits(blocks);
+        d_limits.device_bytes = device_bytes(setup, *d_kernels, blocks);
         allow_shared(choose_prepare(setup.map.outputs),
                      prepare_shared_bytes(setup.map),
                      "the puncturing pattern");
@@ -417,76 +406,33 @@ public:
 
     ~cuda_viterbi() override { settle(); }
 
-    batch_limits limits() const override { return d_limits; }
-
-    void submit(unsigned slot, const job& job, const batch_memory& memory) override
-    {
-        use();
-        auto& s = d_slots.at(slot);
-        enqueue(s, job, memory, [] {});
-        complete(s);
-    }
-
-    //! Begins to decode a batch, whose times() follow.
-    void measure(const job& job, const batch_memory& memory)
-    {
-        use();
-        auto& s = d_slots[0];
-        d_marks.clear();
-        enqueue(s, job, memory, [&] {
-            d_marks.emplace_back(cudaEventDefault);
-            check(cudaEventRecord(d_marks.back().get(), s.queue.get()), "event");
-        });
-    }
-
-    cuda_times times()
-    {
-        use();
-        check(cudaStreamSynchronize(d_slots[0].queue.get()), "decoding");
-        float ms[5];
-        for (unsigned i = 0; i < 5; ++i) {
-            check(cudaEventElapsedTime(&ms[i], d_marks[i].get(), d_marks[i + 1].get()),
-                  "event");
-        }
-        return { ms[0], ms[1], ms[2], ms[3], ms[4] };
-    }
-
     //! Bytes of device memory that a slot of \p blocks takes.
     static std::size_t
-    device_bytes(const setup& setup, std::size_t blocks, const std::string& kernel)
+    device_bytes(const setup& setup, const kernels& kernels, std::size_t blocks)
     {
         const auto limits = setup.limits(blocks);
         const auto words = setup.plan.window * soft_words(setup.map.outputs) +
-                           make_kernels(setup, kernel)->survivor_words(setup.plan);
+                           kernels.survivor_words(setup.plan);
         return limits.input_bytes + limits.output_bytes +
                padded_pairs(blocks) * words * sizeof(std::uint32_t);
     }
 
 private:
-    // Copies and kernels of a batch; \p mark is called before the first and after each.
-    void
-    enqueue(viterbi_slot& s, const job& job, const batch_memory& memory, const marker& mark)
+    void enqueue(viterbi_slot& s,
+                 const job& job,
+                 const batch_memory& memory,
+                 const marker& mark) override
     {
-        const auto stream = s.queue.get();
-        mark();
-        check(cudaMemcpyAsync(s.input.get(),
-                              memory.input,
-                              input_bytes(job),
-                              cudaMemcpyHostToDevice,
-                              stream),
-              "copy to the device");
+        mark("");
+        copy_in(s, s.input.get(), memory.input, input_bytes(job));
+        mark("copy in");
         const device_buffers on_device{
             s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
         };
-        d_kernels->launch(geometry(job), on_device, stream, mark);
+        d_kernels->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
-        check(cudaMemcpyAsync(memory.output,
-                              s.output.get(),
-                              output_bytes(job),
-                              cudaMemcpyDeviceToHost,
-                              stream),
-              "copy to the host");
-        mark();
+        copy_out(s, memory.output, s.output.get(), output_bytes(job));
+        mark("copy out");
     }
 
     static std::size_t padded_pairs(std::size_t blocks)
@@ -526,104 +472,31 @@ private:
 
     const setup d_setup;
     const std::unique_ptr<kernels> d_kernels;
-    const batch_limits d_limits;
-    std::vector<event> d_marks; // of what is measured
 };
 
+} // namespace
+
 // As many blocks as page-locked memory and a quarter of the device's free memory hold.
-std::size_t choose_batch(const setup& setup, unsigned slots, const std::string& kernel)
+std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
 {
-    const std::size_t unit = setup.plan.blocks_per_frame;
-    const auto host = setup.limits(unit);
+    select(device);
+    const auto host = s.limits(unit(s));
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "device memory");
     const auto by_host =
         page_locked_bytes / slots / (host.input_bytes + host.output_bytes);
-    const auto by_device =
-        free / 4 / slots / cuda_viterbi::device_bytes(setup, 64 * unit, kernel) * 64;
+    const auto by_device = free / 4 / slots /
+                           cuda_viterbi::device_bytes(s, *make_kernels(s), 64 * unit(s)) *
+                           64;
     const auto pieces = std::max<std::size_t>(1, std::min(by_host, by_device));
     // Whole thread blocks of 32 pairs, where it is more than a few.
-    return pieces * unit > 1024 ? pieces * unit / (64 * unit) * (64 * unit)
-                                : pieces * unit;
+    return pieces * unit(s) > 1024 ? pieces / 64 * 64 * unit(s) : pieces * unit(s);
 }
 
-} // namespace
-
-std::unique_ptr<batch_decoder<job>> make_cuda(const setup& setup,
-                                         std::size_t blocks,
-                                         unsigned slots,
-                                         int device,
-                                         const std::string& kernel)
+room::decoder
+room::make_cuda(const setup& s, std::size_t blocks, unsigned slots, int device)
 {
-    select(device);
-    const std::size_t unit = setup.plan.blocks_per_frame;
-    if (blocks == 0) {
-        blocks = choose_batch(setup, slots, kernel);
-    }
-    for (;;) {
-        std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
-        const auto needed = slots * cuda_viterbi::device_bytes(setup, blocks, kernel);
-        if (needed <= free) {
-            try {
-                return std::make_unique<cuda_viterbi>(
-                    setup, blocks, slots, device, kernel);
-            } catch (const device_error&) {
-                cudaGetLastError();
-                if (blocks == unit) {
-                    throw;
-                }
-            }
-        } else if (blocks == unit) {
-            throw std::runtime_error("the CUDA device has " + std::to_string(free >> 20) +
-                                     " MiB free, one " + "piece of work needs " +
-                                     std::to_string(needed >> 20) + " MiB");
-        }
-        blocks = std::max(unit, blocks / 2 / unit * unit);
-    }
-}
-
-
-std::vector<cuda_times> measure_cuda(const setup& setup,
-                                     const job& job,
-                                     const batch_memory& memory,
-                                     const std::vector<int>& devices,
-                                     const std::string& kernel,
-                                     unsigned rounds)
-{
-    std::vector<std::unique_ptr<cuda_viterbi>> decoders;
-    for (const int device : devices) {
-        select(device);
-        decoders.push_back(
-            std::make_unique<cuda_viterbi>(setup, job.blocks, 1, device, kernel));
-    }
-    std::vector<std::vector<cuda_times>> times(devices.size());
-    for (unsigned i = 0; i < rounds; ++i) {
-        for (auto& d : decoders) {
-            d->measure(job, memory);
-        }
-        for (std::size_t d = 0; d < decoders.size(); ++d) {
-            times[d].push_back(decoders[d]->times());
-        }
-    }
-    std::vector<cuda_times> medians;
-    for (const auto& of_device : times) {
-        const auto median = [&](double cuda_times::*part) {
-            std::vector<double> v;
-            for (const auto& t : of_device) {
-                v.push_back(t.*part);
-            }
-            std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-            return v[v.size() / 2];
-        };
-        using t = cuda_times;
-        medians.push_back({ median(&t::copy_in_ms),
-                            median(&t::prepare_ms),
-                            median(&t::forward_ms),
-                            median(&t::traceback_ms),
-                            median(&t::copy_out_ms) });
-    }
-    return medians;
+    return std::make_unique<cuda_viterbi>(s, blocks, slots, device);
 }
 
 } // namespace gr::gpufec::viterbi

@@ -8,7 +8,7 @@
 #define INCLUDED_GPUFEC_VITERBI_SETUP_H
 
 #include "block_plan.h"
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "pipeline/batch_decoder.h"
 
 namespace gr::gpufec::viterbi {
 
@@ -16,7 +16,8 @@ struct setup {
     conv_code code;
     block_plan plan;
     value_map map;
-    bool packed4; //!< two values a byte, else int8
+    bool packed4; //!< two values per byte, else int8
+    std::string cuda_kernel = "auto";
 
     setup(const conv_code& c, const block_plan& p, bool packed)
         : code(c), plan(p), map(make_value_map(c)), packed4(packed)
@@ -35,6 +36,9 @@ struct setup {
     //! Host memory for a batch of \p blocks parallel blocks.
     batch_limits limits(std::size_t blocks) const;
 };
+
+//! \throws std::invalid_argument
+setup make_setup(const viterbi_options& options);
 
 } // namespace gr::gpufec::viterbi
 

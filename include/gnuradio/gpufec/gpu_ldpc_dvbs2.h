@@ -120,6 +120,10 @@ public:
     //! Frames a batch, as chosen.
     virtual int batch() const = 0;
 
+    //! Iterations that the last frame took, and their mean over the stream so far.
+    virtual int iterations() const = 0;
+    virtual double mean_iterations() const = 0;
+
     /*!
      * The code of the frames that begin from now on: "normal 1/2" and the like, or a name
      * of named_codes. Without acm, DVB-S2 codes of the frame size that make() was given.

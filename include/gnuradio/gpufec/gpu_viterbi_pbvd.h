@@ -103,6 +103,11 @@ public:
     //! L, as chosen.
     virtual int overlap() const = 0;
 
+    //! Part of the channel's bits that were wrong in the last batch, estimated; and what
+    //! the wrong ones weigh, as in the tags.
+    virtual double channel_error_rate() const = 0;
+    virtual double metric() const = 0;
+
     //! Takes effect with the next input; float input only. \throws std::invalid_argument
     virtual void set_soft_scale(float soft_scale) = 0;
     virtual float soft_scale() const = 0;

@@ -5,11 +5,9 @@
 #define INCLUDED_GPUFEC_LDPC_H
 
 #include <gnuradio/gpufec/api.h>
-#include <gnuradio/gpufec/backend.h>
-#include <chrono>
+#include <gnuradio/gpufec/decoder.h>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -160,11 +158,11 @@ enum class llr_format {
 //! \throws std::invalid_argument
 GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 
-//! What an ldpc_decoder decodes, and how.
-struct ldpc_options {
+//! What an ldpc_decoder decodes, and how. A batch is codewords.
+struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; frames name them by index
     llr_format format = llr_format::int8;
-    float llr_scale = 2.0f; //!< int8 steps a nat, int8 input only
+    float llr_scale = 2.0f; //!< int8 steps per nat, int8 input only
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -174,12 +172,6 @@ struct ldpc_options {
     bool keep_codeword = false; //!< for ldpc_decoder::codeword()
     double offset = -1;         //!< nats; negative: the code's own
     double normalization = -1;  //!< factor; negative: the code's own
-    unsigned batch = 0;         //!< codewords a slot; 0: chosen from the device
-    unsigned slots = 3;
-    double max_latency_ms = 50;
-    backend where = backend::automatic;
-    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
-    unsigned threads = 1;             //!< of the CPU backend
 };
 
 /*!
@@ -187,20 +179,11 @@ struct ldpc_options {
  *
  * Push channel values, pull decoded bits; what a flowgraph's block does, without a
  * flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
- * the order they came.
+ * the order they came. A frame that is not complete at the end is dropped.
  */
-class GPUFEC_API ldpc_decoder
+class GPUFEC_API ldpc_decoder : public decoder
 {
 public:
-    enum class level { info, warning, error };
-
-    struct hooks {
-        //! Something may have become ready to pull, or due; called from any thread.
-        std::function<void()> wake = [] {};
-        std::function<void(level, const std::string&)> log = [](level,
-                                                                const std::string&) {};
-    };
-
     //! What became of a frame.
     struct report {
         std::uint64_t frame = 0;  //!< counted from the stream's beginning
@@ -210,9 +193,7 @@ public:
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
-    explicit ldpc_decoder(const ldpc_options& options);
-    ldpc_decoder(const ldpc_options& options, hooks h);
-    ~ldpc_decoder();
+    explicit ldpc_decoder(const ldpc_options& options, decoder_hooks hooks = {});
 
     //! The code of the frames that begin from now on. \throws std::out_of_range
     void select(unsigned code);
@@ -227,14 +208,11 @@ public:
     //! many it took.
     std::size_t push(const void* values, std::size_t count);
 
-    //! Nothing more will be pushed: decodes what is complete.
-    void finish();
-
     //! Writes up to \p bytes bytes of decoded bits of one frame, MSB first, padded to a
     //! byte, and says how many.
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
-    //! Writes up to \p bits decoded bits of one frame, one a byte, and says how many.
+    //! Writes up to \p bits decoded bits of one frame, one per byte, and says how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
     //! The report on the frame that the last pull began, once; false if it began none.
@@ -244,35 +222,16 @@ public:
     //! packed, first bit most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
-    //! Whether a pull would give something at once.
-    bool ready();
-    //! Whether a partial batch has waited for max_latency_ms; push(nullptr, 0) sends it.
-    bool due() const;
-    //! Whether every slot is in flight, so that a push would take nothing.
-    bool full() const;
-    //! Whether all that was pushed has been pulled, after finish().
-    bool done() const;
-    //! Sleeps until ready() or for \p limit.
-    bool wait(std::chrono::milliseconds limit);
-
-    //! Forgets the stream: as if newly made.
-    void reset();
-
+    //! For the values that are pushed from now on.
     void set_llr_scale(float scale);
-    void set_max_latency_ms(double milliseconds);
 
     const ldpc_code& code(unsigned index) const;
     //! Decoded bits of a frame of a code: k, or n.
     std::size_t output_bits(unsigned code) const;
-    //! Codewords a slot.
-    std::size_t batch() const;
-    //! "cuda" or "cpu", and the device: what decodes now.
-    std::string active_backend() const;
-    std::string active_device() const;
 
 private:
     class impl;
-    std::unique_ptr<impl> d_impl;
+    impl& self() const;
 };
 
 } // namespace gr::gpufec

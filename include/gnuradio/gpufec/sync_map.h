@@ -5,11 +5,9 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_H
 
 #include <gnuradio/gpufec/api.h>
-#include <gnuradio/gpufec/backend.h>
-#include <chrono>
+#include <gnuradio/gpufec/decoder.h>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -226,8 +224,8 @@ GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_output sync_output_from_string(const std::string& name);
 
-//! What a sync_decoder decodes, and how.
-struct sync_options {
+//! What a sync_decoder decodes, and how. A batch is frames.
+struct sync_options : run_options {
     sync_options(sync_code c, const bsid_model& model)
         : code(std::move(c)), channel(model)
     {
@@ -267,13 +265,6 @@ struct sync_options {
     double state_threshold = 0;
     //! Lattice values below this part of the row's largest count as 0, CPU only.
     double lattice_threshold = 0;
-
-    unsigned batch = 0; //!< frames a slot; 0: chosen from the device
-    unsigned slots = 3;
-    double max_latency_ms = 50;
-    backend where = backend::automatic;
-    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
-    unsigned threads = 1;             //!< of the CPU backend
 };
 
 //! What is known of a decoded frame.
@@ -298,18 +289,9 @@ struct sync_status {
  * forward recursion knows of the drift at its boundary, and looks ahead through the
  * backward recursion alone, with bits beyond the look-ahead unknown.
  */
-class GPUFEC_API sync_decoder
+class GPUFEC_API sync_decoder : public decoder
 {
 public:
-    enum class level { info, warning, error };
-
-    struct hooks {
-        //! Something may have become ready to pull, or due; called from any thread.
-        std::function<void()> wake = [] {};
-        std::function<void(level, const std::string&)> log = [](level,
-                                                                const std::string&) {};
-    };
-
     //! A decoded frame; what it points to is good until the next call of the decoder.
     struct frame {
         std::uint64_t number; //!< of the frame, from 0
@@ -325,9 +307,7 @@ public:
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
-    explicit sync_decoder(const sync_options& options);
-    sync_decoder(const sync_options& options, hooks h);
-    ~sync_decoder();
+    explicit sync_decoder(const sync_options& options, decoder_hooks hooks = {});
 
     /*!
      * \brief Takes a frame, unless every slot is in flight: then it says false.
@@ -340,31 +320,12 @@ public:
     //! Streams: takes up to \p count items, and says how many it took.
     std::size_t push(const void* items, std::size_t count);
 
-    //! Nothing more will be pushed: decodes what is there to its end.
-    void finish();
-
     //! The next frame in order, if it is decoded.
     bool pull(frame& f);
-
-    //! Whether a pull would give something at once.
-    bool ready();
-    //! Whether a partial batch has waited for max_latency_ms; flush() sends it.
-    bool due() const;
-    void flush();
-    //! Whether every slot is in flight, so that a push would take nothing.
-    bool full() const;
-    //! Whether all that was pushed has been pulled, after finish().
-    bool done() const;
-    //! Sleeps until ready() or for \p limit.
-    bool wait(std::chrono::milliseconds limit);
-
-    //! Forgets what was pushed: as if newly made.
-    void reset();
 
     //! Decodes with another channel, of the same alphabet, from the next frame on. Waits
     //! for the frames in flight, which must then be pulled before more are pushed.
     void set_channel(const bsid_model& channel);
-    void set_max_latency_ms(double milliseconds);
 
     const sync_options& options() const;
     //! Drifts considered, of a stream about the expected one.
@@ -373,15 +334,10 @@ public:
     unsigned lookahead() const;
     //! Output bytes of one message symbol.
     std::size_t symbol_bytes() const;
-    //! Frames a slot.
-    std::size_t batch() const;
-    //! "cuda" or "cpu", and the device: what decodes now.
-    std::string active_backend() const;
-    std::string active_device() const;
 
 private:
     class impl;
-    std::unique_ptr<impl> d_impl;
+    impl& self() const;
 };
 
 } // namespace gr::gpufec

@@ -5,12 +5,9 @@
 #define INCLUDED_GPUFEC_VITERBI_H
 
 #include <gnuradio/gpufec/api.h>
-#include <gnuradio/gpufec/backend.h>
-#include <chrono>
+#include <gnuradio/gpufec/decoder.h>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -173,21 +170,17 @@ private:
     std::uint64_t d_stage = 0;
 };
 
-//! What a viterbi_decoder decodes, and how.
-struct viterbi_options {
+//! What a viterbi_decoder decodes, and how. A batch is parallel blocks.
+struct viterbi_options : run_options {
+    viterbi_options(const conv_code& c) : code(c) {}
+
     conv_code code;
     termination ends = termination::streaming;
-    unsigned frame_bits = 0; //!< information bits a frame; 0 in streaming
+    unsigned frame_bits = 0; //!< information bits per frame; 0 in streaming
     soft_format format = soft_format::int8;
-    float soft_scale = 32.0f;   //!< int8 steps a unit of amplitude, float input only
+    float soft_scale = 32.0f;   //!< int8 steps per unit of amplitude, float input only
     unsigned decode_length = 0; //!< D, a multiple of 32; 0: chosen for the code
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
-    unsigned batch = 0;         //!< parallel blocks a slot; 0: chosen from the device
-    unsigned slots = 3;         //!< batches in flight on each device
-    double max_latency_ms = 50;
-    backend where = backend::automatic;
-    std::vector<int> devices = { 0 }; //!< CUDA devices, dealt batches in turn
-    unsigned threads = 1;             //!< of the CPU backend
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
 };
 
@@ -196,20 +189,11 @@ struct viterbi_options {
  *
  * Push soft values, pull decoded bits; what a flowgraph's block does, without a
  * flowgraph. One thread calls it. Implements the parallel block-based decoder of Peng,
- * Liu, Hou and Zhao (arXiv:1608.00066).
+ * Liu, Hou and Zhao (arXiv:1608.00066). Input of int8 and packed4 can be lent.
  */
-class GPUFEC_API viterbi_decoder
+class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
-    enum class level { info, warning, error };
-
-    struct hooks {
-        //! Something may have become ready to pull, or due; called from any thread.
-        std::function<void()> wake = [] {};
-        std::function<void(level, const std::string&)> log = [](level,
-                                                                const std::string&) {};
-    };
-
     //! Statistics of one batch, from re-encoding its first 2048 stages (in frames: those
     //! of its first frame), or as many as it has.
     struct batch_statistics {
@@ -220,89 +204,35 @@ public:
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
-    viterbi_decoder(const viterbi_options& options, hooks h);
-    explicit viterbi_decoder(const viterbi_options& options);
-    ~viterbi_decoder();
+    explicit viterbi_decoder(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Takes up to \p items input items, and says how many it took.
+    //! Takes up to \p count input items, and says how many it took.
     std::size_t push(const void* items, std::size_t count);
-
-    //! Whether lend() can take the place of push(): not for float, and only from the
-    //! first item of a stream on.
-    bool can_lend() const;
-
-    /*!
-     * \brief Takes input as push() does, but leaves it where it is.
-     *
-     * \p items are all that are there from the oldest that was lent and not taken back,
-     * \p count of them. What is lent must stay as it is until taken back.
-     * \return how many it took that it had not taken before
-     */
-    std::size_t lend(const void* items, std::size_t count);
-    //! Items that are lent and not taken back.
-    std::size_t lent() const;
-    //! Takes back the oldest items lent, as many as are not needed any more, and says how
-    //! many.
-    std::size_t take_back();
-    //! Decodes what is in flight and copies what else is lent: nothing is any more, and
-    //! push() goes on.
-    void end_lending();
-    //! Locks the pages of memory to lend from, so that a GPU reads it by itself, in place
-    //! of those that input is copied to. Returns whether it could.
-    bool lock_lent(void* memory, std::size_t bytes);
-    //! To be called after end_lending(), and before the memory is gone.
-    void unlock_lent(void* memory);
-
-    //! Nothing more will be pushed or lent: decodes what is there to its end.
-    void finish();
 
     //! Writes up to \p bytes bytes of decoded bits, MSB first, and says how many. Each
     //! frame is padded to a byte, and so is the end of a finished stream.
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
-    //! Writes up to \p bits decoded bits, one a byte, and says how many.
+    //! Writes up to \p bits decoded bits, one per byte, and says how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
-
-    //! Whether a pull would give something at once.
-    bool ready();
-    //! Whether a partial batch has waited for max_latency_ms; push(nullptr, 0) sends it.
-    bool due() const;
-    //! Whether every slot is in flight, so that a push would take nothing.
-    bool full() const;
-    //! Whether all that was pushed has been pulled, after finish().
-    bool done() const;
-    //! Sleeps until ready() or for \p limit.
-    bool wait(std::chrono::milliseconds limit);
-
-    //! Forgets the stream: as if newly made.
-    void reset();
 
     //! Statistics of the batch that the last pull began, once; false if there is none.
     bool take_statistics(batch_statistics& statistics);
 
     void set_soft_scale(float scale);
-    //! Also for what waits already.
-    void set_max_latency_ms(double milliseconds);
 
     const conv_code& code() const;
     unsigned decode_length() const;
     unsigned overlap() const;
-    //! Parallel blocks a slot.
-    std::size_t batch() const;
-    //! Bytes of input that fill every slot.
-    std::size_t input_bytes() const;
-    //! Frames: input items a frame. Streaming: 1.
+    //! Frames: input items per frame. Streaming: 1.
     std::size_t items_per_frame() const;
     //! The output item (a byte, or a bit) with the information bit of an input item, both
     //! counted from the beginning. Packed items hold the first of their bits.
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
-    //! "cuda" or "cpu", and the device: what decodes now.
-    std::string active_backend() const;
-    std::string active_device() const;
 
 private:
     class impl;
-    std::unique_ptr<impl> d_impl;
+    impl& self() const;
 };
 
 } // namespace gr::gpufec

@@ -5,7 +5,7 @@
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(sync_map.h)
-// BINDTOOL_HEADER_FILE_HASH(706ce51139934f2c40e014f6d0446c51)
+// BINDTOOL_HEADER_FILE_HASH(fce39e6ec496df1363e9978fe048ecb8)
 
 /* Python binding of the codebooks of gpu_sync_map. */
 

@@ -1,30 +1,33 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#ifndef INCLUDED_GPUFEC_BATCH_DECODER_H
-#define INCLUDED_GPUFEC_BATCH_DECODER_H
+/* A machine that decodes many independent pieces of work at a time. */
 
+#ifndef INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
+#define INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
+
+#include <gnuradio/gpufec/decoder.h>
 #include <cstddef>
 #include <functional>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace gr::gpufec {
 
-//! The device a decoder runs on has failed; what was in flight there is lost.
-class device_error : public std::runtime_error
+//! A device has not the memory that was asked for; less may be there.
+class device_memory_error : public device_error
 {
 public:
-    using std::runtime_error::runtime_error;
+    using device_error::device_error;
 };
 
-//! The largest batch that a decoder takes, and the host memory one slot needs for it.
+//! The largest batch that a decoder takes, and the memory one slot needs for it.
 struct batch_limits {
     std::size_t pieces = 0;       //!< parallel blocks, codewords or frames
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
-    std::size_t status_bytes =
-        0; //!< host memory of the per-piece status, 0 if there is none
+    std::size_t status_bytes = 0; //!< host memory of the status of each piece
+    std::size_t device_bytes = 0; //!< memory of the device
 };
 
 //! Where the input of a batch lies, and where its output and its status go.
@@ -34,8 +37,14 @@ struct batch_memory {
     std::byte* status;
 };
 
+//! How long a step of a batch takes on a device.
+struct timed_step {
+    std::string name; //!< "copy in", "kernels", …
+    double ms;
+};
+
 /*!
- * \brief A machine that decodes many independent pieces of work at a time.
+ * \brief Decodes batches.
  *
  * Every decoder of this module, on every backend, has this shape. A caller
  * owns \em slots: numbered triples of host memory. It fills the input of one,
@@ -62,7 +71,10 @@ public:
 
     //! Prepares host memory for fast transfers; called once for each buffer of a slot,
     //! and for memory that input is lent from. Returns whether it could.
-    virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) { return false; }
+    virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) noexcept
+    {
+        return false;
+    }
     virtual void page_unlock(void* /*memory*/) noexcept {}
 
     //! \p notify is called, from any thread, each time a batch may have finished.
@@ -73,8 +85,16 @@ public:
 
     //! True once the slot's output is complete. Never blocks. Throws device_error.
     virtual bool finished(unsigned slot) = 0;
+
+    //! Devices only: medians of the steps of \p rounds batches, each alone, while nothing
+    //! is in flight.
+    virtual std::vector<timed_step>
+    time_steps(const Job& /*job*/, const batch_memory& /*memory*/, unsigned /*rounds*/)
+    {
+        return {};
+    }
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BATCH_DECODER_H */
+#endif /* INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H */

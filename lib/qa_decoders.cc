@@ -5,7 +5,7 @@
  * fails in mid-run nothing is lost. */
 
 #include "lab/sync_map/simulation.h"
-#include <gnuradio/gpufec/batch_decoder.h>
+#include "pipeline/batch_decoder.h"
 #include <gtest/gtest.h>
 #include <cstdlib>
 

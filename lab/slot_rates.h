@@ -1,0 +1,138 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How fast the batch decoders are by themselves: from filled slots to decoded slots, and
+ * on the device alone. */
+
+#ifndef INCLUDED_GPUFEC_LAB_SLOT_RATES_H
+#define INCLUDED_GPUFEC_LAB_SLOT_RATES_H
+
+#include "pipeline/backends.h"
+#include "pipeline/pipeline.h"
+#include <chrono>
+#include <future>
+
+namespace gr::gpufec {
+
+//! \tparam Room see pipeline/backends.h
+template <class Room>
+class slot_rates
+{
+public:
+    using job = typename Room::job;
+    using setup = typename Room::setup;
+    using slot = typename pipeline<job>::slot;
+
+    //! \p fill(limits, input) fills a slot with a whole batch and says which job it is.
+    //! \throws std::runtime_error if CUDA cannot be had
+    template <class Fill>
+    slot_rates(const setup& s, const run_options& run, Fill&& fill)
+        : d_setup(s),
+          d_run(run),
+          d_pipeline(make_decoders<Room>(s, run).decoders, run.slots, {})
+    {
+        for (std::size_t i = 0; i < d_pipeline.slots(); ++i) {
+            d_job = fill(d_pipeline.active().limits(), d_pipeline.filling()->input);
+            d_pipeline.submit(d_job);
+        }
+        while (!d_pipeline.wait(std::chrono::milliseconds(100))) {
+        }
+    }
+
+    //! The slot that was decoded first; until the first measurement.
+    const slot& first() { return *d_pipeline.ready(); }
+
+    //! Batches per second from page-locked slots to page-locked slots, over \p duration
+    //! seconds: transfers included, filling and emptying slots not.
+    double batches_per_second(double duration)
+    {
+        d_pipeline.drain();
+        const auto begin = clock::now();
+        std::size_t batches = 0;
+        while (since(begin) < duration) {
+            while (d_pipeline.filling()) {
+                d_pipeline.submit(d_job);
+            }
+            batches += take();
+        }
+        while (!d_pipeline.empty()) {
+            batches += take();
+        }
+        return batches / since(begin);
+    }
+
+    //! Seconds from the submission of one batch to its completion, alone on the device.
+    double latency()
+    {
+        d_pipeline.drain();
+        const auto begin = clock::now();
+        d_pipeline.submit(d_job);
+        while (!take()) {
+        }
+        return since(begin);
+    }
+
+    //! CUDA only: medians of the steps of \p rounds batches, alone on each device; all
+    //! devices at once.
+    std::vector<std::vector<timed_step>> device_times(unsigned rounds)
+    {
+        d_pipeline.drain();
+        // A slot of the pipeline: its memory is page-locked.
+        const auto& s = *d_pipeline.filling();
+        const batch_memory memory{ s.input, s.output, s.status };
+        std::vector<std::future<std::vector<timed_step>>> running;
+        for (const int device : d_run.devices) {
+            running.push_back(std::async(std::launch::async, [=] {
+                return Room::make_cuda(d_setup, pieces(), 1, device)
+                    ->time_steps(d_job, memory, rounds);
+            }));
+        }
+        std::vector<std::vector<timed_step>> times;
+        for (auto& r : running) {
+            times.push_back(r.get());
+        }
+        return times;
+    }
+
+    bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
+    std::size_t pieces() const { return limits().pieces; }
+    batch_limits limits() const { return d_pipeline.active().limits(); }
+    const job& batch_job() const { return d_job; }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    static double since(clock::time_point begin)
+    {
+        return std::chrono::duration<double>(clock::now() - begin).count();
+    }
+
+    bool take()
+    {
+        if (!d_pipeline.wait(std::chrono::milliseconds(100))) {
+            return false;
+        }
+        d_pipeline.release();
+        return true;
+    }
+
+    const setup d_setup;
+    const run_options d_run;
+    pipeline<job> d_pipeline;
+    job d_job;
+};
+
+//! The time of a step, or of all kernels ("kernels"): all but the copies; in ms.
+inline double step_ms(const std::vector<timed_step>& steps, const std::string& name)
+{
+    double ms = 0;
+    for (const auto& s : steps) {
+        const bool kernel = s.name.find("copy") != 0;
+        ms += s.name == name || (name == "kernels" && kernel) ? s.ms : 0;
+    }
+    return ms;
+}
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_LAB_SLOT_RATES_H */

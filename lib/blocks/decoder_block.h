@@ -1,0 +1,519 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the blocks of decoders share: between GNU Radio's scheduler and a decoder with
+ * threads of its own. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H
+#define INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H
+
+#include "parameters.h"
+#include "pipeline/refuse.h"
+#include "tag_queue.h"
+#include <gnuradio/block.h>
+#include <gnuradio/block_detail.h>
+#include <gnuradio/buffer_reader.h>
+#include <gnuradio/gpufec/decoder.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::gpufec {
+
+//! A message port through which any thread makes the scheduler look at its block again.
+class wake_port
+{
+public:
+    explicit wake_port(gr::block& block) : d_block(block), d_port(pmt::mp("wake"))
+    {
+        block.message_port_register_in(d_port);
+        // The message itself says nothing.
+        block.set_msg_handler(d_port, [this](const pmt::pmt_t&) { d_waking = false; });
+    }
+
+    void wake()
+    {
+        if (!d_waking.exchange(true)) {
+            d_block._post(d_port, pmt::PMT_NIL);
+        }
+    }
+
+private:
+    gr::block& d_block;
+    const pmt::pmt_t d_port;
+    std::atomic<bool> d_waking{ false }; // a message is on its way to the block
+};
+
+/*!
+ * \brief A block around a decoder.
+ *
+ * The room's block, derived from it, says how items go in and out and what becomes of
+ * tags. Only the block's own thread calls the decoder, so that no setter waits while it
+ * works or sleeps. \tparam Block the public block, with one or two inputs
+ */
+template <class Block>
+class decoder_block : public Block
+{
+public:
+    bool check_topology(int, int) override
+    {
+        widen_input();
+        return true;
+    }
+
+    bool start() override
+    {
+        // lock() and unlock() keep the detail, and what is in its buffers: the same
+        // stream goes on. Else another one begins.
+        const bool goes_on =
+            d_detail.lock() == this->detail() && !d_finished && d_failure.empty();
+        if (!goes_on) {
+            guarded([this] {
+                d_failure.clear();
+                engine().reset();
+                d_taken = d_given = 0;
+                d_finished = false;
+                d_tags.clear();
+                d_input_tags.clear();
+                d_detail = this->detail();
+                restart();
+                borrow_input();
+                publish_status("started", engine().active_device());
+            });
+        }
+        return Block::start();
+    }
+
+    // Also called by lock(), after which the scheduler writes the ring anew.
+    bool stop() override
+    {
+        return_input();
+        return Block::stop();
+    }
+
+    void forecast(int, gr_vector_int& required) override
+    {
+        std::fill(required.begin(), required.end(), 0);
+        guarded([&] {
+            apply_settings();
+            if (d_failure.empty() && !d_finished && !engine().ready() &&
+                !engine().due()) {
+                require_items(required);
+            }
+        });
+    }
+
+    int general_work(int noutput_items,
+                     gr_vector_int&,
+                     gr_vector_const_void_star& input_items,
+                     gr_vector_void_star& output_items) override
+    {
+        int given = Block::WORK_DONE;
+        guarded([&] {
+            if (d_failure.empty()) {
+                apply_settings();
+                // There is room for a multiple, though a small max_noutput_items makes it
+                // 0 here.
+                given = decode(std::max(noutput_items, this->output_multiple()),
+                               input_items,
+                               static_cast<std::byte*>(output_items[0]));
+            }
+        });
+        // An exception would end this thread only, and its neighbours would wait for
+        // ever.
+        if (!d_failure.empty() && !std::exchange(d_failure_told, true)) {
+            this->d_logger->error("decoding stops here: {}", d_failure);
+            publish_status("failed", d_failure);
+        }
+        return d_failure.empty() ? given : int(Block::WORK_DONE);
+    }
+
+    std::string active_backend() const override
+    {
+        std::lock_guard<std::mutex> guard(d_settings_mutex);
+        return d_backend;
+    }
+    int batch() const override
+    {
+        std::lock_guard<std::mutex> guard(d_settings_mutex);
+        return d_batch;
+    }
+    void set_max_latency_ms(double milliseconds) override
+    {
+        require(std::isfinite(milliseconds) && milliseconds >= 0,
+                "max_latency_ms",
+                milliseconds,
+                "finite values from 0");
+        change("max_latency_ms",
+               [this, milliseconds] { engine().set_max_latency_ms(milliseconds); });
+    }
+
+protected:
+    //! Items at hand on an input, of which some are already taken.
+    struct input {
+        const std::byte* items = nullptr;
+        std::size_t available = 0, taken = 0;
+        bool ended = true;
+
+        std::size_t left() const { return available - taken; }
+    };
+
+    //! \p input_size and \p output_size of items, in bytes
+    decoder_block(std::size_t input_size, std::size_t output_size)
+        : d_input_size(input_size),
+          d_output_size(output_size),
+          d_source(pmt::mp(this->alias())),
+          d_status_port(pmt::mp("status")),
+          d_wake_port(*this)
+    {
+        this->message_port_register_out(d_status_port);
+        this->set_tag_propagation_policy(gr::block::TPP_CUSTOM);
+    }
+
+    ~decoder_block() override = default;
+
+    void set_exact_rate(std::uint64_t output, std::uint64_t input)
+    {
+        const auto common = std::gcd(output, input);
+        this->set_relative_rate(output / common, input / common);
+    }
+
+    //! What a decoder tells this block.
+    decoder_hooks hooks()
+    {
+        decoder_hooks h;
+        h.wake = [this] { d_wake_port.wake(); };
+        h.log = [this](log_level level, const std::string& text) {
+            if (level == log_level::info) {
+                this->d_logger->info("{}", text);
+            } else if (level == log_level::warning) {
+                this->d_logger->warn("{}", text);
+            } else {
+                this->d_logger->error("{}", text);
+                publish_status("device_failed", text);
+            }
+        };
+        return h;
+    }
+
+    // What a room's block adds.
+
+    virtual decoder& engine() = 0;
+    //! Another stream begins.
+    virtual void restart() {}
+    //! Writes up to \p room output items, the first of which is number \p first of the
+    //! stream, and says how many.
+    virtual std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) = 0;
+    //! Takes of the items at hand what the decoder takes; whether something went on.
+    virtual bool push(input& in, input& second) = 0;
+    //! Sees each tag of the input once, before its item is pushed.
+    virtual void note(const tag_t&) {}
+    //! Whether the decoder can take nothing before it has decoded something.
+    virtual bool held_up() { return engine().full(); }
+    //! Whether all that was taken has gone to the decoder.
+    virtual bool all_pushed() { return true; }
+    //! Whether all that the decoder gave has been given.
+    virtual bool all_given() { return true; }
+    //! The input items without which a call is of no use; all are 0.
+    virtual void require_items(gr_vector_int& required)
+    {
+        const auto in = look_at(0, nullptr);
+        required[0] = in.ended ? 0 : int(engine().lent()) + 1;
+    }
+    //! Whether the input is decoded where it lies in the ring, if that can be.
+    virtual bool lends() const { return false; }
+
+    // What it is given.
+
+    //! Makes a change on the block's own thread; the last one of a name counts.
+    void change(const std::string& name, std::function<void()> action)
+    {
+        change_when(name, [action = std::move(action)] {
+            action();
+            return true;
+        });
+    }
+    //! The same, tried again until \p action says that it was made.
+    void change_when(const std::string& name, std::function<bool()> action)
+    {
+        {
+            std::lock_guard<std::mutex> guard(d_settings_mutex);
+            d_changes[name] = std::move(action);
+        }
+        d_wake_port.wake();
+    }
+    void apply_settings()
+    {
+        changes now;
+        {
+            std::lock_guard<std::mutex> guard(d_settings_mutex);
+            now.swap(d_changes);
+        }
+        for (auto& [name, action] : now) {
+            if (!action()) {
+                std::lock_guard<std::mutex> guard(d_settings_mutex);
+                d_changes.try_emplace(name, std::move(action)); // unless there is a newer
+            }
+        }
+    }
+
+    input look_at(unsigned port, const void* items) const
+    {
+        // In this order: what had arrived when the input ended is available afterwards.
+        const auto reader = this->detail()->input(port);
+        gr::thread::scoped_lock guard(*reader->mutex());
+        input in;
+        in.items = static_cast<const std::byte*>(items);
+        in.ended = reader->done();
+        in.available = reader->items_available();
+        return in;
+    }
+
+    //! Tells whoever listens at the status port.
+    void publish_status(const std::string& event, const std::string& text)
+    {
+        auto status = pmt::make_dict();
+        const auto add = [&](const char* key, const pmt::pmt_t& value) {
+            status = pmt::dict_add(status, pmt::mp(key), value);
+        };
+        add("event", pmt::mp(event));
+        add("text", pmt::mp(text));
+        add("backend", pmt::mp(active_backend()));
+        add("items_in", pmt::from_uint64(d_taken));
+        add("items_out", pmt::from_uint64(d_given));
+        this->message_port_pub(d_status_port, status);
+    }
+
+    void publish_choices()
+    {
+        std::lock_guard<std::mutex> guard(d_settings_mutex);
+        d_backend = engine().active_backend();
+        d_batch = engine().batch();
+    }
+
+    //! The stream's number of the next item of \p in, which is input 0.
+    std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
+
+    //! Adds a tag of this block's own at output item \p item of the stream, which is
+    //! being given.
+    void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
+    {
+        this->add_item_tag(
+            0, item - d_given + this->nitems_written(0), key, value, d_source);
+    }
+
+    //! Holds a tag of this block's own for output item \p item of the stream.
+    void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
+    {
+        tag_t tag;
+        tag.offset = item;
+        tag.key = key;
+        tag.value = value;
+        tag.srcid = d_source;
+        d_tags.hold(tag);
+    }
+
+    void warn_once(bool& warned, const std::string& text) const
+    {
+        if (!std::exchange(warned, true)) {
+            this->d_logger->warn("{}", text);
+        }
+    }
+
+    const std::size_t d_input_size, d_output_size;
+    const pmt::pmt_t d_source; // of the tags that this block adds
+
+    // Items of this stream so far; the flowgraph's own counts restart with unlock().
+    std::uint64_t d_taken = 0; // what is lent included
+    std::uint64_t d_given = 0;
+    bool d_finished = false; // the decoder knows that the input has ended
+
+    input_tags d_input_tags; // of items that are not taken yet, and of some that are
+    tag_queue d_tags;        // by output item of the stream, until it is given
+
+    //! To be called by a derived class's destructor, while the decoder is there.
+    void return_input()
+    {
+        if (d_borrowed) {
+            guarded([this] { engine().end_lending(); });
+            engine().unlock_lent(const_cast<char*>(d_borrowed->base()));
+            d_borrowed.reset();
+        }
+    }
+
+    //! Items go to the decoder through \p copy(items, count), or are lent; says whether
+    //! some did.
+    template <class Copy>
+    bool take(input& in, Copy&& copy)
+    {
+        const auto* const items = in.items + d_consumed * d_input_size;
+        const auto n = d_borrowed ? engine().lend(items, in.available - d_consumed)
+                                  : copy(in.items + in.taken * d_input_size, in.left());
+        in.taken += n;
+        d_consumed += d_borrowed ? engine().take_back() : n;
+        return n > 0;
+    }
+
+private:
+    using changes = std::map<std::string, std::function<bool()>>; // by setting
+
+    // How long work() may sleep: tb.stop() waits for it.
+    static constexpr std::chrono::milliseconds longest_sleep{ 100 };
+    // Of input, between the block upstream and a GPU.
+    static constexpr std::size_t wide_buffer_bytes = 1u << 20;
+    static constexpr std::size_t widest_buffer_bytes = 64u
+                                                       << 20; // for each slot's device
+
+    //! Whatever goes wrong is told by general_work().
+    template <class Action>
+    void guarded(Action&& action)
+    {
+        try {
+            action();
+        } catch (const std::exception& error) {
+            d_failure = error.what();
+            d_failure_told = false;
+        }
+    }
+
+    int
+    decode(std::size_t room, const gr_vector_const_void_star& input_items, std::byte* out)
+    {
+        auto in = look_at(0, input_items[0]);
+        input second;
+        if (input_items.size() > 1) {
+            second = look_at(1, input_items[1]);
+        }
+        const auto lent = engine().lent();
+        in.taken = lent;
+        d_consumed = 0;
+        d_first = d_taken - lent;
+        read_tags(in.available);
+        std::size_t given = 0;
+        for (;;) {
+            const auto pulled =
+                pull(out + given * d_output_size, room - given, d_given + given);
+            given += pulled;
+            d_consumed += engine().take_back(); // what was pulled needs its input no more
+            const bool pushed = push(in, second);
+            if (in.ended && in.left() == 0 && all_pushed() && !d_finished) {
+                engine().finish();
+                d_finished = true;
+                continue;
+            }
+            if (pulled > 0 || pushed) {
+                continue;
+            }
+            const bool stuck = held_up() || (d_finished && !engine().done());
+            const bool idle = in.taken == lent && second.taken + given == 0;
+            if (!idle || !stuck || !engine().wait(longest_sleep)) {
+                break;
+            }
+        }
+
+        d_taken += in.taken - lent;
+        this->consume(0, d_consumed);
+        if (input_items.size() > 1) {
+            this->consume(1, second.taken);
+        }
+        d_tags.release(d_given + given, [this](tag_t tag) {
+            tag.offset += this->nitems_written(0) - d_given;
+            this->add_item_tag(0, tag);
+        });
+        d_given += given;
+        publish_choices();
+        if (d_finished && engine().done() && all_given()) {
+            publish_status("ended", "all input is decoded");
+            this->produce(0, given); // WORK_DONE alone would throw it away
+            return Block::WORK_DONE;
+        }
+        return given;
+    }
+
+    void read_tags(std::size_t available)
+    {
+        const auto base = this->nitems_read(0);
+        const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
+            this->get_tags_in_range(tags, 0, base + from, base + available);
+            for (auto& tag : tags) {
+                tag.offset -= base + from;
+            }
+        };
+        d_input_tags.read(
+            d_first, available, fetch, [this](const tag_t& tag) { note(tag); });
+    }
+
+    // Called before the buffers are made. A GPU decodes faster than threads hand small
+    // ones to each other: the scheduler gives the block upstream a ring of twice the
+    // items that one output multiple takes. Downstream finds at least as much in its ring
+    // as usual.
+    void widen_input()
+    {
+        const bool as_the_user_says =
+            this->output_multiple_set() || this->max_output_buffer(0) > 0;
+        if (!lends() || active_backend() != "cuda" || as_the_user_says) {
+            return;
+        }
+        // The input of every slot, to be decoded from there, and a little to be filled
+        // meanwhile.
+        const auto in_flight = engine().input_bytes();
+        const auto wanted = in_flight + in_flight / 16;
+        const bool in_place =
+            engine().can_lend() && wanted <= widest_buffer_bytes * devices();
+        const auto bytes =
+            in_place ? std::max(wanted, wide_buffer_bytes) : wide_buffer_bytes;
+        const auto multiple = int(bytes / 2 / d_input_size * this->relative_rate_i() /
+                                  this->relative_rate_d());
+        this->set_output_multiple(std::max(1, multiple));
+        this->set_min_output_buffer(4 * this->output_multiple());
+    }
+
+    // A GPU reads the input from the ring where it lies, if that can be page-locked and
+    // has room for all that is in flight and for what the block upstream writes at a
+    // time; nothing is then copied on the host.
+    void borrow_input()
+    {
+        const auto ring = this->detail()->input(0)->buffer();
+        const auto bytes = ring->bufsize() * d_input_size;
+        const auto needed =
+            engine().input_bytes() + ring->link()->output_multiple() * d_input_size;
+        const bool can = lends() && active_backend() == "cuda" && engine().can_lend() &&
+                         bytes > needed &&
+                         ring->get_mapping_type() == buffer_mapping_type::double_mapped;
+        if (can && engine().lock_lent(const_cast<char*>(ring->base()), 2 * bytes)) {
+            d_borrowed = ring;
+        }
+    }
+
+    //! CUDA devices that batches are dealt to.
+    virtual std::size_t devices() const { return 1; }
+
+    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
+    std::uint64_t d_first = 0;                // item of the stream, of those at hand
+    std::size_t d_consumed = 0;               // of those at hand
+    std::string d_failure;                    // what ended decoding
+    bool d_failure_told = false;
+
+    // Shared with the threads that call setters and getters.
+    mutable std::mutex d_settings_mutex;
+    changes d_changes;
+    std::string d_backend;
+    int d_batch = 0;
+
+    gr::buffer_sptr d_borrowed; // ring that the decoder reads its input from in place
+    const pmt::pmt_t d_status_port;
+    wake_port d_wake_port;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H */

@@ -1,0 +1,52 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the batch decoders of the CPU have in common. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
+#define INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
+
+#include "batch_decoder.h"
+#include "worker_pool.h"
+
+namespace gr::gpufec {
+
+/*!
+ * \brief Decodes on threads of its own. A decoder's destructor calls stop(), before what
+ * the threads use is gone.
+ */
+template <class Job>
+class cpu_decoder : public batch_decoder<Job>
+{
+public:
+    batch_limits limits() const override { return d_limits; }
+    std::string backend() const override { return "cpu"; }
+    std::string device() const override
+    {
+        const auto threads = d_pool.threads();
+        return d_name + ", " + std::to_string(threads) +
+               (threads == 1 ? " thread" : " threads");
+    }
+    void on_completion(std::function<void()> notify) override
+    {
+        d_pool.on_completion(std::move(notify));
+    }
+    bool finished(unsigned slot) override { return d_pool.finished(slot); }
+
+protected:
+    //! \p name of the instruction set, for the log
+    cpu_decoder(const std::string& name, const batch_limits& limits, unsigned threads)
+        : d_name(name), d_limits(limits), d_pool(threads)
+    {
+    }
+
+    void stop() { d_pool.stop(); }
+
+    const std::string d_name;
+    const batch_limits d_limits;
+    worker_pool d_pool;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H */

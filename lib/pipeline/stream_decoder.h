@@ -1,0 +1,242 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Between a decoder's slots and its user: what is the same whatever is decoded. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
+#define INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
+
+#include "backends.h"
+#include "batch_deadline.h"
+#include "engine.h"
+#include "input_window.h"
+#include "pipeline.h"
+#include <optional>
+#include <sstream>
+
+namespace gr::gpufec {
+
+//! Refuses what no decoder can run with. \throws std::invalid_argument
+inline void check_run_options(const run_options& run, std::size_t most_pieces)
+{
+    const auto from = [](std::size_t least, std::size_t most) {
+        return std::to_string(least) + " to " + std::to_string(most);
+    };
+    require(run.slots >= 1 && run.slots <= 16, "slots", run.slots, from(1, 16));
+    require(run.threads >= 1 && run.threads <= 256, "threads", run.threads, from(1, 256));
+    require(run.batch <= most_pieces, "batch", run.batch, from(0, most_pieces));
+    require(!run.devices.empty() && run.devices.size() <= 16,
+            "number of devices",
+            run.devices.size(),
+            from(1, 16));
+}
+
+/*!
+ * \brief A room's decoder as a stream: owns the pipeline, the deadline of a batch that
+ * waits, and the input that is lent; fails over, and says what decodes.
+ *
+ * The room's own decoder, derived from it, cuts the stream into pieces and puts results
+ * together. \tparam Room see backends.h
+ */
+template <class Room>
+class stream_decoder : public decoder::engine
+{
+public:
+    using job = typename Room::job;
+    using setup = typename Room::setup;
+    using slot = typename pipeline<job>::slot;
+
+    void finish() override
+    {
+        d_finishing = true;
+        advance();
+    }
+    bool ready() override { return d_pipeline->ready() != nullptr; }
+    bool due() const override { return waiting() > 0 && d_deadline.over(); }
+    void flush() override
+    {
+        d_flushing = true;
+        advance();
+        d_flushing = false;
+    }
+    bool full() const override { return d_pipeline->full(); }
+    bool done() override { return d_finishing && left() == 0 && d_pipeline->empty(); }
+    bool wait(std::chrono::milliseconds limit) override
+    {
+        return d_pipeline->wait(limit);
+    }
+    void reset() override
+    {
+        d_pipeline->drain();
+        d_deadline.stop();
+        d_input.reset();
+        d_finishing = false;
+        restart();
+    }
+    void set_max_latency_ms(double ms) override { d_deadline.set_latency_ms(ms); }
+
+    std::size_t batch() const override { return d_batch; }
+    std::string active_backend() const override { return d_pipeline->active().backend(); }
+    std::string active_device() const override { return d_pipeline->active().device(); }
+
+    std::size_t input_bytes() const override
+    {
+        return d_pipeline->slots() * d_pipeline->active().limits().input_bytes;
+    }
+    bool can_lend() const override { return false; }
+    std::size_t lend(const void* items, std::size_t count) override
+    {
+        d_input.lend(static_cast<const std::byte*>(items));
+        return take(count - lent(), [](std::size_t, std::size_t, std::byte*) {});
+    }
+    std::size_t lent() const override { return d_input.lent(); }
+    std::size_t take_back() override { return d_input.take_back(done()); }
+    void end_lending() override
+    {
+        if (d_input.lending()) {
+            d_pipeline->settle([this](const slot& s) { settled(s); });
+            d_input.end_lending();
+        }
+    }
+    bool lock_lent(void* memory, std::size_t bytes) override
+    {
+        return d_pipeline->lock_lent(memory, bytes);
+    }
+    void unlock_lent(void* memory) override { d_pipeline->unlock_lent(memory); }
+
+protected:
+    //! \p item_bytes of input as it lies in slots.
+    stream_decoder(const run_options& run, decoder_hooks hooks, std::size_t item_bytes)
+        : d_hooks(std::move(hooks)),
+          d_run(run),
+          d_deadline(run.max_latency_ms, [this] { d_hooks.wake(); }),
+          d_input(item_bytes)
+    {
+        check_run_options(run, Room::most_pieces);
+    }
+
+    //! Makes what decodes such a setup, in place of what there was; nothing is in flight.
+    void open(const setup& s)
+    {
+        d_pipeline.reset();
+        d_setup.emplace(s);
+        auto made = make_decoders<Room>(s, d_run);
+        const auto& first = *made.decoders.front();
+        d_batch = first.limits().pieces;
+        if (d_batch < d_run.batch) {
+            log(log_level::warning,
+                "batch is " + std::to_string(d_run.batch) +
+                    ": the device's memory holds " + std::to_string(d_batch) + " " +
+                    Room::piece);
+        }
+        log(log_level::info,
+            Room::describe(s) + " on " + first.backend() + " (" + first.device() +
+                "), batches of " + std::to_string(d_batch) + " " + Room::piece +
+                (made.missing.empty() ? "" : "; no CUDA: " + made.missing));
+
+        typename pipeline<job>::hooks h;
+        h.completion = d_hooks.wake;
+        if (d_run.where == backend::automatic) {
+            h.fallback = [this] {
+                return Room::make_cpu(*d_setup, d_batch, d_run.threads);
+            };
+        }
+        h.failed_over = [this](const std::string& failure) {
+            log(log_level::error,
+                failure + "; decoding goes on with the " +
+                    (d_pipeline->devices() > 0 ? "other devices" : "CPU") +
+                    ", nothing is lost");
+        };
+        d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
+    }
+
+    // What a room adds.
+
+    //! Submits what is full, due, or, at the end, left.
+    virtual void advance() = 0;
+    //! Complete pieces of the open batch.
+    virtual std::size_t waiting() const = 0;
+    //! Pieces that are to be submitted after finish(), and were not yet.
+    virtual std::size_t left() const { return waiting(); }
+    //! Items that the open batch lacks to be full.
+    virtual std::size_t items_wanted() const { return 0; }
+    //! Forgets the stream.
+    virtual void restart() = 0;
+    //! Once for each batch in flight, before its input is gone.
+    virtual void settled(const slot&) {}
+
+    // What a room is given.
+
+    void log(log_level level, const std::string& text) const { d_hooks.log(level, text); }
+
+    //! Whether a batch is to be sent that is not full.
+    bool send_now() const { return d_finishing || d_flushing || d_deadline.over(); }
+    bool finishing() const { return d_finishing; }
+
+    //! Takes what fits of \p count items: \p store(first, n, to) puts n of them at \p to.
+    template <class Store>
+    std::size_t take(std::size_t count, Store&& store)
+    {
+        std::size_t taken = 0;
+        advance();
+        while (taken < count && open_input()) {
+            const auto n = std::min(count - taken, items_wanted());
+            if (n > 0) {
+                if (!d_input.lending()) {
+                    store(taken, n, d_pipeline->filling()->input + d_input.bytes());
+                }
+                d_input.took(n);
+                taken += n;
+                d_deadline.start();
+            }
+            advance();
+        }
+        return taken;
+    }
+
+    //! Where the open batch's input begins; nullptr while every slot is in flight.
+    const std::byte* open_input()
+    {
+        auto* const s = d_pipeline->filling();
+        return s ? d_input.open(s->input) : nullptr;
+    }
+
+    //! Submits the open batch; the next one's input begins with item \p next.
+    void submit(const job& j, std::uint64_t next)
+    {
+        const auto* const input = open_input();
+        d_pipeline->submit(j, input);
+        d_input.submitted(input, next);
+        d_deadline.stop();
+    }
+
+    //! Submits the open batch, whose input the room has written into the slot by itself.
+    void submit(const job& j)
+    {
+        d_pipeline->submit(j);
+        d_deadline.stop();
+    }
+
+    //! Gives the oldest slot back, whose output has been pulled.
+    void release()
+    {
+        d_pipeline->release();
+        d_input.released();
+    }
+
+    const decoder_hooks d_hooks;
+    std::optional<setup> d_setup;
+    std::size_t d_batch = 0; // pieces
+    const run_options d_run;
+    batch_deadline d_deadline;
+    input_window d_input;
+    std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
+
+private:
+    bool d_finishing = false;
+    bool d_flushing = false;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H */

@@ -1,0 +1,49 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "pipeline/refuse.h"
+#include "room.h"
+#include "setup.h"
+
+namespace gr::gpufec::viterbi {
+
+setup make_setup(const viterbi_options& o)
+{
+    setup s(o.code,
+            make_block_plan(o.code, o.ends, o.frame_bits, o.decode_length, o.overlap),
+            o.format == soft_format::packed4);
+    for (const char* known : { "auto", "pbvd", "registers", "fused" }) {
+        if (o.cuda_kernel == known) {
+            s.cuda_kernel = known;
+            return s;
+        }
+    }
+    refuse("cuda_kernel",
+           '"' + o.cuda_kernel + '"',
+           "allowed are auto, pbvd, registers and fused");
+}
+
+batch_limits setup::limits(std::size_t blocks) const
+{
+    batch_limits l;
+    l.pieces = blocks;
+    if (plan.streaming()) {
+        const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
+        // One period more, for values that begin inside a stage's period.
+        l.input_bytes = input_bytes(code.values(stages + code.period())) + 1;
+        l.output_bytes = blocks * (plan.decode_length / 8);
+    } else {
+        const auto frames = blocks / plan.blocks_per_frame;
+        l.input_bytes = frames * frame_input_bytes();
+        l.output_bytes = frames * frame_output_bytes();
+    }
+    return l;
+}
+
+std::string room::describe(const setup& s)
+{
+    return s.code.to_string() + ", D=" + std::to_string(s.plan.decode_length) +
+           " L=" + std::to_string(s.plan.overlap) + ",";
+}
+
+} // namespace gr::gpufec::viterbi
