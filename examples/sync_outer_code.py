@@ -113,7 +113,7 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        message = random.integers(0, 2, count, np.uint8) # more than K bits a frame
+        message = random.integers(0, 2, count, np.uint8) # more than K bits per frame
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outer.alist")

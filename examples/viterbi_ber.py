@@ -56,7 +56,7 @@ def main():
     parser.add_argument("--preset", default="gps", choices=codes, metavar="NAME",
                         help=", ".join(codes))
     parser.add_argument("--frame-bits", type=int, default=0,
-                        help="information bits a frame, for codes that come in frames")
+                        help="information bits per frame, for codes that come in frames")
     parser.add_argument("--ebn0", type=float, default=3.0, help="dB")
     parser.add_argument("--bits", type=float, default=2e6)
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")

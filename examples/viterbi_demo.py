@@ -94,7 +94,7 @@ def error_rates(tool, bits_a_point, backend):
 
 
 def rate_of(items, decoder_of, bits):
-    """Decoded bits a second of a flowgraph: source, decoder, null sink."""
+    """Decoded bits per second of a flowgraph: source, decoder, null sink."""
     top = gr.top_block()
     source = blocks.vector_source_b(items, True)
     head = blocks.head(gr.sizeof_char, bits * 2)

@@ -17,3 +17,4 @@ negate theirs.
 """
 
 from .gpufec_python import *
+from .gpufec_python import __version__

@@ -110,7 +110,7 @@ private:
 };
 
 /*!
- * \brief Encodes messages, one bit a byte.
+ * \brief Encodes messages, one bit per byte.
  */
 class GPUFEC_API ldpc_encoder_kernel
 {
@@ -169,7 +169,7 @@ GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 struct ldpc_options {
     std::vector<ldpc_code> codes; //!< at least one; frames name them by index
     llr_format format = llr_format::int8;
-    float llr_scale = 2.0f; //!< int8 steps a nat, int8 input only
+    float llr_scale = 2.0f; //!< int8 steps per nat, int8 input only
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -179,7 +179,7 @@ struct ldpc_options {
     bool keep_codeword = false; //!< for ldpc_decoder::codeword()
     double offset = -1;         //!< nats; negative: the code's own
     double normalization = -1;  //!< factor; negative: the code's own
-    unsigned batch = 0;         //!< codewords a slot; 0: chosen from the device
+    unsigned batch = 0;         //!< codewords per slot; 0: chosen from the device
     unsigned slots = 3;
     double max_latency_ms = 50;
     backend where = backend::automatic;
@@ -239,7 +239,7 @@ public:
     //! byte, and says how many.
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
-    //! Writes up to \p bits decoded bits of one frame, one a byte, and says how many.
+    //! Writes up to \p bits decoded bits of one frame, one per byte, and says how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
     //! The report on the frame that the last pull began, once; false if it began none.
@@ -269,7 +269,7 @@ public:
     const ldpc_code& code(unsigned index) const;
     //! Decoded bits of a frame of a code: k, or n.
     std::size_t output_bits(unsigned code) const;
-    //! Codewords a slot.
+    //! Codewords per slot.
     std::size_t batch() const;
     //! "cuda" or "cpu", and the device: what decodes now.
     std::string active_backend() const;

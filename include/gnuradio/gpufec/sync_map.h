@@ -30,9 +30,9 @@ namespace gpufec {
  * transmitted symbol is replaced by another with p_substitute. The \em drift is the
  * number of received less the number of transmitted symbols.
  *
- * Briffa: GPU implementation and optimisation of a flexible maximum a-posteriori decoder
- * for synchronisation correction (2014), section 2.2. A value type: it is valid once it
- * exists.
+ * J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
+ * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. A
+ * value type: it is valid once it exists.
  */
 class GPUFEC_API bsid_model
 {
@@ -107,9 +107,9 @@ class GPUFEC_API sync_code
 {
 public:
     /*!
-     * \param n channel symbols a word
-     * \param q words an index
-     * \param frame_symbols N, message symbols a frame
+     * \param n channel symbols per word
+     * \param q words per index
+     * \param frame_symbols N, message symbols per frame
      * \param words N·q rows of n channel symbols, row i·q + D; the leftmost is sent first
      * \param alphabet number of channel symbols, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
@@ -122,8 +122,15 @@ public:
               unsigned alphabet = 2);
 
     /*!
-     * \brief Reads N·q rows of n digits (base 16, '0' to 'f'; white space between rows or
-     * digits, '#' begins a comment). \throws std::invalid_argument
+     * \brief The codebook in a file: N·q rows of n digits (base 16, 0 to f). White space
+     * stands between rows or digits, and a # begins a comment.
+     *
+     * \param path of the file
+     * \param n channel symbols per word
+     * \param q words per index
+     * \param frame_symbols N, message symbols per frame
+     * \param alphabet number of channel symbols, 2 to 16
+     * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sync_code from_file(const std::string& path,
                                unsigned n,
@@ -135,7 +142,7 @@ public:
     unsigned q() const { return d_q; }
     unsigned frame_symbols() const { return d_frame_symbols; }
     unsigned alphabet() const { return d_alphabet; }
-    //! Channel symbols a frame.
+    //! Channel symbols per frame.
     unsigned frame_bits() const { return d_n * d_frame_symbols; }
     //! The n channel symbols of message symbol \p D at index \p i of a frame.
     const std::uint8_t* word(unsigned i, unsigned D) const
@@ -148,20 +155,44 @@ private:
     std::shared_ptr<const std::vector<std::uint8_t>> d_words;
 };
 
-//! The codebook of Davey and MacKay: the q words of least weight (of equal weight the
-//! smaller first), with a random marker of n bits added at each index.
+/*!
+ * \brief The codebook of Davey and MacKay: the q words of least weight (of equal weight
+ * the smaller first), with a random marker of n bits added at each index.
+ *
+ * \param n bits per word
+ * \param q words per index, 2 to 65536 and at most 2^n
+ * \param frame_symbols N, message symbols per frame
+ * \param seed of the markers
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
 GPUFEC_API sync_code codebook_davey_mackay(unsigned n,
                                            unsigned q,
                                            unsigned frame_symbols,
                                            std::uint64_t seed);
 
-//! The codebook of a marker code: the bits of the symbol, most significant first, then
-//! \p marker, a string of '0' and '1'. q must be a power of two.
+/*!
+ * \brief The codebook of a marker code: the bits of the symbol, most significant first,
+ * then the marker. So a word has log2 q bits and those of the marker.
+ *
+ * \param q words per index, a power of two, 2 to 65536
+ * \param frame_symbols N, message symbols per frame
+ * \param marker a string of 0 and 1
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
 GPUFEC_API sync_code codebook_marker(unsigned q,
                                      unsigned frame_symbols,
                                      const std::string& marker);
 
-//! A codebook of q random words, all different, drawn anew at each index.
+/*!
+ * \brief A codebook of q random words, all different, drawn anew at each index.
+ *
+ * \param n channel symbols per word
+ * \param q words per index, 2 to 65536 and at most alphabet^n
+ * \param frame_symbols N, message symbols per frame
+ * \param seed of the words
+ * \param alphabet number of channel symbols, 2 to 16
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
 GPUFEC_API sync_code codebook_random(unsigned n,
                                      unsigned q,
                                      unsigned frame_symbols,
@@ -241,8 +272,8 @@ struct sync_options {
     sync_code code;
     bsid_model channel;
     sync_mode mode = sync_mode::framed;
-    //! false: one channel symbol a byte, one out of range being an erasure; true: floats,
-    //! the probability that a 1 was received (alphabet 2), NaN being an erasure.
+    //! false: one channel symbol per byte, one out of range being an erasure; true:
+    //! floats, the probability that a 1 was received (alphabet 2), NaN being an erasure.
     bool soft_input = false;
     sync_output output = sync_output::symbols;
     sync_form form = sync_form::linear;
@@ -264,7 +295,7 @@ struct sync_options {
 
     // The corridor form.
     sync_storage storage = sync_storage::automatic;
-    int change_first = 0; //!< drift changes a symbol; both 0: from the exclusion
+    int change_first = 0; //!< drift changes per symbol; both 0: from the exclusion
     int change_last = 0;
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     unsigned insertion_cap = 2; //!< trellis: the most insertions before a symbol
@@ -273,7 +304,7 @@ struct sync_options {
     //! Lattice values below this part of the row's largest count as 0, CPU only.
     double lattice_threshold = 0;
 
-    unsigned batch = 0; //!< frames a slot; 0: chosen from the device
+    unsigned batch = 0; //!< frames per slot; 0: chosen from the device
     unsigned slots = 3;
     double max_latency_ms = 50;
     backend where = backend::automatic;
@@ -378,7 +409,7 @@ public:
     unsigned lookahead() const;
     //! Output bytes of one message symbol.
     std::size_t symbol_bytes() const;
-    //! Frames a slot.
+    //! Frames per slot.
     std::size_t batch() const;
     //! "cuda" or "cpu", and the device: what decodes now.
     std::string active_backend() const;

@@ -94,7 +94,7 @@ public:
     std::uint64_t stages(std::uint64_t values) const;
     //! The stage that sends soft value \p value (counted from the frame's start).
     std::uint64_t stage_of(std::uint64_t value) const { return stages(value + 1) - 1; }
-    //! Information bits a soft value.
+    //! Information bits per soft value.
     double rate() const { return double(d_period) / values_per_period(); }
 
     //! "K=7 (171,-133) 110,101": constraint length, octal polynomials, puncturing.
@@ -123,22 +123,23 @@ GPUFEC_API termination termination_from_string(const std::string& name);
 
 //! A code of a standard, under the name that users know.
 struct conv_preset {
-    std::string name;   //!< for example "dvb_3_4"
-    std::string title;  //!< for people
-    std::string source; //!< the standard and its clause
-    int constraint_length;
-    std::vector<int> polynomials;
-    std::string puncturing;
-    termination ends;
+    std::string name;             //!< for example "dvb_3_4"
+    std::string title;            //!< for people
+    std::string source;           //!< the standard and its clause
+    int constraint_length;        //!< K
+    std::vector<int> polynomials; //!< octal as in the standards
+    std::string puncturing;       //!< one string for each polynomial; "" for none
+    termination ends;             //!< how its frames end, or that it has none
 };
 
+//! The convolutional codes of the standards.
 GPUFEC_API const std::vector<conv_preset>& conv_presets();
 
 //! How soft values are coded; positive means bit 0 in all of them.
 enum class soft_format {
     int8,    //!< one signed byte; −128 counts as −127
     float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
-    packed4  //!< two 4-bit two's complement values a byte, the first in the high
+    packed4  //!< two 4-bit two's complement values per byte, the first in the high
              //!< nibble; −8 counts as −7; a frame begins on a byte
 };
 
@@ -146,7 +147,7 @@ enum class soft_format {
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
 /*!
- * \brief Encodes as the decoder expects it: one output bit a byte, punctured.
+ * \brief Encodes as the decoder expects it: one output bit per byte, punctured.
  *
  * In frames, puncturing and the register start anew with each; a streaming encoder
  * keeps both between calls.
@@ -154,16 +155,16 @@ GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 class GPUFEC_API conv_encoder_kernel
 {
 public:
-    //! \p frame_bits information bits a frame, 0 for streaming.
+    //! \p frame_bits information bits per frame, 0 for streaming.
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
     //! Output bits of \p bits information bits; in frames, of one frame.
     std::size_t coded_bits(std::size_t bits) const;
 
-    //! Streaming: encodes \p count bits (one a byte) and returns the bits written.
+    //! Streaming: encodes \p count bits (one per byte) and returns the bits written.
     std::size_t encode(const std::uint8_t* bits, std::size_t count, std::uint8_t* out);
 
-    //! Encodes one frame of frame_bits bits (one a byte) and returns the bits written.
+    //! Encodes one frame of frame_bits bits (one per byte) and returns the bits written.
     std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
 
 private:
@@ -182,12 +183,12 @@ private:
 struct viterbi_options {
     conv_code code;
     termination ends = termination::streaming;
-    unsigned frame_bits = 0; //!< information bits a frame; 0 in streaming
+    unsigned frame_bits = 0; //!< information bits per frame; 0 in streaming
     soft_format format = soft_format::int8;
-    float soft_scale = 32.0f;   //!< int8 steps a unit of amplitude, float input only
+    float soft_scale = 32.0f;   //!< int8 steps per unit of amplitude, float input only
     unsigned decode_length = 0; //!< D, a multiple of 32; 0: chosen for the code
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
-    unsigned batch = 0;         //!< parallel blocks a slot; 0: chosen from the device
+    unsigned batch = 0;         //!< parallel blocks per slot; 0: chosen from the device
     unsigned slots = 3;         //!< batches in flight on each device
     double max_latency_ms = 50;
     backend where = backend::automatic;
@@ -265,7 +266,7 @@ public:
     //! frame is padded to a byte, and so is the end of a finished stream.
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
-    //! Writes up to \p bits decoded bits, one a byte, and says how many.
+    //! Writes up to \p bits decoded bits, one per byte, and says how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
     //! Whether a pull would give something at once.
@@ -292,11 +293,11 @@ public:
     const conv_code& code() const;
     unsigned decode_length() const;
     unsigned overlap() const;
-    //! Parallel blocks a slot.
+    //! Parallel blocks per slot.
     std::size_t batch() const;
     //! Bytes of input that fill every slot.
     std::size_t input_bytes() const;
-    //! Frames: input items a frame. Streaming: 1.
+    //! Frames: input items per frame. Streaming: 1.
     std::size_t items_per_frame() const;
     //! The output item (a byte, or a bit) with the information bit of an input item, both
     //! counted from the beginning. Packed items hold the first of their bits.
