@@ -147,9 +147,9 @@ def draw(rows, png):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--tool", default="gpufec", help="the gpufec program")
+    parser.add_argument("--tool", default="gpufec", help="path of the gpufec program")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
-    parser.add_argument("--bits", type=float, default=4e6, help="a point")
+    parser.add_argument("--bits", type=float, default=4e6, help="bits per point")
     parser.add_argument("--png", default="viterbi_demo.png", help="plot of the error rates")
     arguments = parser.parse_args()
     gr.logging().set_default_level(gr.log_levels.warn)
