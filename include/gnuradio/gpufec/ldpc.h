@@ -26,7 +26,7 @@ namespace gpufec {
  * \brief A binary LDPC code: a sparse parity-check matrix, and where its message lies.
  *
  * Bits (columns) and checks (rows) count from 0. A value type: it is valid once it
- * exists; copies share their tables.
+ * exists, and copies share their tables.
  */
 class GPUFEC_API ldpc_code
 {
@@ -190,8 +190,8 @@ struct ldpc_options {
 /*!
  * \brief Decodes a stream of frames, each one codeword of one of several codes.
  *
- * Push channel values, pull decoded bits; what a flowgraph's block does, without a
- * flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
+ * Push channel values, pull decoded bits: it does what a flowgraph's block does, without
+ * a flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
  * the order they came.
  */
 class GPUFEC_API ldpc_decoder

@@ -26,9 +26,10 @@ namespace gpufec {
  * \brief The channel that inserts, deletes and substitutes symbols (BSID).
  *
  * Before each transmitted symbol the channel inserts a random symbol with probability
- * p_insert and asks again, or drops the symbol with p_delete, or else transmits it; a
- * transmitted symbol is replaced by another with p_substitute. The \em drift is the
- * number of received less the number of transmitted symbols.
+ * p_insert, and then asks again. Else it drops the symbol with probability p_delete, or
+ * transmits it. A transmitted symbol is replaced by another with probability
+ * p_substitute. The \em drift is the number of received less the number of transmitted
+ * symbols.
  *
  * J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
  * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. A
@@ -89,8 +90,8 @@ struct drift_prior {
  * \brief The drifts to be considered after \p symbols symbols, so that the rest together
  * has a probability below \p exclusion (1e-15 to below 1).
  *
- * With a prior on the drift at the start, of the drift since the prior's origin. Always
- * contains drift 0. \throws std::invalid_argument
+ * With a prior on the drift at the start, the range is that of the drift since the
+ * prior's origin. It always contains drift 0. \throws std::invalid_argument
  */
 GPUFEC_API drift_range drift_limits(const bsid_model& channel,
                                     unsigned symbols,
@@ -100,7 +101,7 @@ GPUFEC_API drift_range drift_limits(const bsid_model& channel,
 /*!
  * \brief A codebook of q words of n channel symbols for each of N message symbols.
  *
- * Any n of at least 1, any q of at least 2 with q ≤ alphabet^n; all words of an index
+ * n is at least 1, q is at least 2 and at most alphabet^n, and all words of an index
  * differ. A value type: it is valid once it exists.
  */
 class GPUFEC_API sync_code
@@ -326,13 +327,14 @@ struct sync_status {
 /*!
  * \brief Decodes frames, or a stream of frames that follow one another without a mark.
  *
- * Push received items, pull decoded frames; what a flowgraph's block does, without a
- * flowgraph. One thread calls it. Implements the maximum a-posteriori decoder of Briffa
- * (2014), by default in a form that runs each word's lattice once over all drifts.
+ * Push received items, pull decoded frames: it does what a flowgraph's block does,
+ * without a flowgraph. One thread calls it. It implements the maximum a-posteriori
+ * decoder of Briffa (2014), by default in a form that runs each word's lattice once over
+ * all drifts.
  *
  * A stream is decoded with unknown frame boundaries: each frame begins with what the
- * forward recursion knows of the drift at its boundary, and looks ahead through the
- * backward recursion alone, with bits beyond the look-ahead unknown.
+ * forward recursion knows of the drift at its boundary. It looks ahead through the
+ * backward recursion alone, and bits beyond the look-ahead are unknown.
  */
 class GPUFEC_API sync_decoder
 {

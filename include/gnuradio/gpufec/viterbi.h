@@ -200,8 +200,8 @@ struct viterbi_options {
 /*!
  * \brief Decodes a stream of soft values into a stream of bits, in parallel blocks.
  *
- * Push soft values, pull decoded bits; what a flowgraph's block does, without a
- * flowgraph. One thread calls it. Implements the parallel block-based decoder of Peng,
+ * Push soft values, pull decoded bits: it does what a flowgraph's block does, without a
+ * flowgraph. One thread calls it. It implements the parallel block-based decoder of Peng,
  * Liu, Hou and Zhao (arXiv:1608.00066).
  */
 class GPUFEC_API viterbi_decoder
