@@ -91,6 +91,14 @@ class qa_headers(unittest.TestCase):
             methods = {m.name for m in block.members.values() if m.parameters is not None}
             self.assertEqual(own | {"make"}, methods)
 
+    def test_no_method_is_overlooked(self):
+        """Every virtual function of a block's header, found in another way."""
+        for block in self.blocks:
+            path = support.ROOT / "include" / "gnuradio" / "gpufec" / f"{block.name}.h"
+            found = re.findall(r"(?m)^ +virtual [\w:<>&,* ]*?(\w+)\(", path.read_text())
+            methods = [m.name for m in block.members.values() if m.parameters is not None]
+            self.assertEqual(["make"] + found, methods)
+
     def test_docstrings_of_blocks(self):
         for block in self.blocks:
             bound = getattr(gpufec, block.name)
