@@ -63,8 +63,8 @@ def signature_of(function):
     """The parameters in the first line of a docstring: names, and defaults where given."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
-    found = re.findall(r"(\w+): [\w.]+(?:\[[\w, ]*\])?(?: = ('[^']*'|\[[^]]*\]|[^,]+))?(?:, |$)",
-                       parameters)
+    value = r"'[^']*'|\[[^]]*\]|[^,]+"
+    found = re.findall(rf"(\w+): [\w.]+(?:\[[\w, ]*\])?(?: = ({value}))?(?:, |$)", parameters)
     return {name: eval(default) if default else None for name, default in found}
 
 
