@@ -113,10 +113,7 @@ struct batch {
         return o;
     }
 
-    batch_memory memory()
-    {
-        return { in.data(), out.data(), status.data() };
-    }
+    batch_memory memory() { return { in.data(), out.data(), status.data() }; }
 
     // Frames and symbols that came out right, of those that differ.
     json checked() const

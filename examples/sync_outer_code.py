@@ -112,7 +112,7 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        message = random.integers(0, 2, count, np.uint8) # more than K bits a frame
+        message = random.integers(0, 2, count, np.uint8) # more than K bits per frame
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outer.alist")
@@ -194,15 +194,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--p", type=float, nargs="+", default=[0.055],
                         help="probability of an insertion, and of a deletion (%(default)s)")
-    parser.add_argument("--frames", type=int, default=100, help="%(default)s")
+    parser.add_argument("--frames", type=int, default=100,
+                        help="how many to send (%(default)s)")
     parser.add_argument("--symbols", type=int, default=400,
-                        help=f"a frame, of {Q_BITS} bits each, even (%(default)s)")
+                        help=f"symbols per frame, of {Q_BITS} bits each, even (%(default)s)")
     parser.add_argument("--turns", type=int, default=4,
-                        help="times that both decode (%(default)s)")
+                        help="how many times both decode (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"))
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--plot", metavar="PNG")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--plot", metavar="PNG", help="draw the error rates")
     options = parser.parse_args()
     if options.json:
         gr.logging().set_default_level(gr.log_levels.err)

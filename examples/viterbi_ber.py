@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Bit error rate of a standard's convolutional code in a flowgraph: conv_encoder, noise,
-gpu_viterbi_pbvd. No radio needed.
+gpu_viterbi_pbvd. It needs no radio.
 
 Examples: viterbi_ber.py --preset ccsds --ebn0 3
           viterbi_ber.py --preset dvb_3_4 --ebn0 4
@@ -55,9 +55,9 @@ def main():
     parser.add_argument("--preset", default="gps", choices=codes, metavar="NAME",
                         help=", ".join(codes))
     parser.add_argument("--frame-bits", type=int, default=0,
-                        help="information bits a frame, for codes that come in frames")
-    parser.add_argument("--ebn0", type=float, default=3.0, help="dB")
-    parser.add_argument("--bits", type=float, default=2e6)
+                        help="information bits per frame, for codes that come in frames")
+    parser.add_argument("--ebn0", type=float, default=3.0, help="Eb/N0 in dB")
+    parser.add_argument("--bits", type=float, default=2e6, help="how many to send")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
     arguments = parser.parse_args()
 

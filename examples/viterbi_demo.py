@@ -93,7 +93,7 @@ def error_rates(tool, bits_a_point, backend):
 
 
 def rate_of(items, decoder_of, bits):
-    """Decoded bits a second of a flowgraph: source, decoder, null sink."""
+    """Decoded bits per second of a flowgraph: source, decoder, null sink."""
     top = gr.top_block()
     source = blocks.vector_source_b(items, True)
     head = blocks.head(gr.sizeof_char, bits * 2)
@@ -146,9 +146,9 @@ def draw(rows, png):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--tool", default="gpufec", help="the gpufec program")
+    parser.add_argument("--tool", default="gpufec", help="path of the gpufec program")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
-    parser.add_argument("--bits", type=float, default=4e6, help="a point")
+    parser.add_argument("--bits", type=float, default=4e6, help="bits per point")
     parser.add_argument("--png", default="viterbi_demo.png", help="plot of the error rates")
     arguments = parser.parse_args()
     gr.logging().set_default_level(gr.log_levels.warn)

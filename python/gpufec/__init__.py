@@ -16,3 +16,4 @@ negate theirs.
 """
 
 from .gpufec_python import *
+from .gpufec_python import __version__

@@ -84,6 +84,13 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(found, expected)
             self.assertEqual(list(found), list(expected))
 
+    def test_version(self):
+        cmake = (qa_support.ROOT / "CMakeLists.txt").read_text()
+        parts = [re.search(rf"set\(VERSION_{part} (\w+)\)", cmake)[1]
+                 for part in ("MAJOR", "API", "ABI", "PATCH")]
+        self.assertEqual(gpufec.__version__, ".".join(parts))
+        self.assertIn("__version__", dir(gpufec))
+
     def test_keywords_are_accepted(self):
         gpufec.gpu_viterbi_pbvd(**DECODER_DEFAULTS)
         gpufec.conv_encoder(**ENCODER_DEFAULTS)

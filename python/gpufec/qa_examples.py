@@ -34,7 +34,7 @@ class qa_examples(unittest.TestCase):
     def check_error_rate(self, output, least_bits):
         wrong, bits = map(int, RESULT.search(output).groups())
         self.assertGreaterEqual(bits, least_bits)
-        # Noise there is, and full maximum likelihood has about 3.5e-4 at these levels.
+        # There is noise, and full maximum likelihood has about 3.5e-4 at these levels.
         self.assertGreater(wrong, 0)
         self.assertLess(wrong / bits, 1e-3)
 

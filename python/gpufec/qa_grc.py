@@ -5,9 +5,12 @@
 #
 """The blocks as GNU Radio Companion sees them: loaded, drawn, refused, generated, run."""
 
+import ast
 import os
 import pathlib
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -26,6 +29,19 @@ DEFINITIONS = os.environ.get(
 DECODER = "gpufec_gpu_viterbi_pbvd"
 ENCODER = "gpufec_conv_encoder"
 BOTH = (DECODER, ENCODER)
+LDPC_DECODER = "gpufec_gpu_ldpc_dvbs2"
+
+EVERY_BLOCK = {"id", "alias", "affinity", "minoutbuf", "maxoutbuf", "comment"}
+# Fields that are no parameter of make(), and parameters of make() that have no field. What
+# they are for is in the fields' labels.
+CODEBOOK = {"codebook_kind", "seed", "marker", "code_file"}
+ONLY_FIELDS = {
+    DECODER: {"preset"}, ENCODER: {"preset"},
+    "gpufec_gpu_sync_map": CODEBOOK | {"priors"}, "gpufec_sync_encoder": CODEBOOK,
+}
+# With these the fields of a code of one's own count.
+OWN_CODE = {"preset": "custom", "termination": "terminated", "standard": "file",
+            "codebook_kind": "custom"}
 
 
 def custom(**parameters):
@@ -179,6 +195,142 @@ class qa_grc(unittest.TestCase):
             eval(make, {"gpufec": module})
             signature = block_class.__init__.__doc__.splitlines()[0]
             self.assertEqual(called, set(re.findall(r"(\w+): [^:]+ = ", signature)))
+
+    def arguments(self, block):
+        """The keyword arguments of the call that make renders to, as they are written."""
+        call = ast.parse(block.templates.render("make").strip(), mode="eval").body
+        self.assertEqual(ast.unparse(call.func), block.key.replace("gpufec_", "gpufec.", 1))
+        self.assertEqual(call.args, [])
+        return {k.arg: ast.unparse(k.value) for k in call.keywords}
+
+    def headers_and_blocks(self):
+        """What the header of each block declares, and the block, one after the other."""
+        graph = self.platform.make_flow_graph()
+        for declared in support.declared().values():
+            if declared.is_block:
+                block = graph.new_block(f"gpufec_{declared.name}")
+                block.params["id"].set_value("tested")
+                block.rewrite()
+                yield declared, block
+
+    def test_every_block_is_drawn(self):
+        drawn = {key for key in self.platform.blocks if key.startswith("gpufec_")}
+        declared = {f"gpufec_{d.name}" for d in support.declared().values() if d.is_block}
+        self.assertEqual(drawn, declared)
+
+    def test_parameters_are_those_of_the_headers(self):
+        """make() gets all of its parameters by name, with the defaults of the header."""
+        for declared, block in self.headers_and_blocks():
+            parameters = declared.members["make"].parameters
+            found = self.arguments(block)
+            self.assertEqual(list(found), [p.name for p in parameters])
+            for p in parameters:
+                if p.default is not None:
+                    value = ast.literal_eval(found[p.name])
+                    self.assertEqual((p.name, value), (p.name, p.python_default))
+            self.assertEqual(set(block.params) - EVERY_BLOCK - set(found),
+                             ONLY_FIELDS.get(block.key, set()))
+
+    def test_fields_reach_their_parameters(self):
+        """Each field's value is that of the parameter of its name, in the form of its type,
+        given as a constant or as a variable."""
+        for declared, block in self.headers_and_blocks():
+            for name in OWN_CODE.keys() & block.params.keys():
+                block.params[name].set_value(OWN_CODE[name])
+            for p in declared.members["make"].parameters:
+                if p.name == "standard": # DVB-S2's is the only one
+                    continue
+                field = block.params[p.name]
+                before = field.get_value(), field._stringify_flag, field._lisitify_flag
+                for value in field.options if field.is_enum() else ["some_variable"]:
+                    field.set_value(value)
+                    # As rewrite() does where there is such a variable.
+                    field._stringify_flag = field._lisitify_flag = False
+                    found = self.arguments(block)[p.name]
+                    if field.is_enum() and "string" in p.type:
+                        found = ast.literal_eval(found)
+                    self.assertEqual((p.name, found), (p.name, value))
+                field.value, field._stringify_flag, field._lisitify_flag = before
+
+    def test_callbacks_are_the_setters_of_the_headers(self):
+        for declared, block in self.headers_and_blocks():
+            calls = [ast.parse(c, mode="eval").body for c in block.get_callbacks()]
+            self.assertEqual(sorted(ast.unparse(c.func) for c in calls),
+                             sorted(f"self.tested.{m.name}" for m in declared.setters()))
+            for call in calls:
+                setter = declared.members[call.func.attr]
+                self.assertEqual(len(call.args), len(setter.parameters))
+
+    def test_the_code_of_ldpc_follows_variables(self):
+        """Generated by grcc; the code changes while the flowgraph runs."""
+        graph = self.platform.make_flow_graph()
+        options = graph.options_block.params
+        for name, value in dict(id="qa_generated", generate_options="no_gui",
+                                run_options="run").items():
+            options[name].set_value(value)
+
+        def add(key, **parameters):
+            block = graph.new_block(key)
+            for name, value in parameters.items():
+                block.params[name].set_value(value)
+            return block
+
+        add("variable", id="size", value="'normal'")
+        add("variable", id="rate", value="'1/2'")
+        chain = [add("blocks_null_source", id="source", type="byte"),
+                 add("gpufec_ldpc_encoder", id="encoder", frame_size="size", rate="rate"),
+                 add("blocks_head", id="head", type="byte", num_items="64800"),
+                 add(LDPC_DECODER, id="decoder", frame_size="size", rate="rate", acm="True",
+                     backend="cpu"),
+                 add("blocks_null_sink", id="sink", type="byte")]
+        graph.rewrite()
+        for one, next_one in zip(chain, chain[1:]):
+            graph.connect(one.sources[0], next_one.sinks[0])
+        graph.rewrite()
+        graph.validate()
+        self.assertEqual(self.errors(graph), [])
+        with tempfile.TemporaryDirectory() as folder:
+            drawn = pathlib.Path(folder) / "drawn.grc"
+            self.platform.save_flow_graph(str(drawn), graph)
+            subprocess.run([sys.executable, self.compiler(), "-o", folder, str(drawn)],
+                           check=True, capture_output=True,
+                           env={**os.environ, "GRC_BLOCKS_PATH": DEFINITIONS,
+                                "HOME": folder})
+            code = (pathlib.Path(folder) / "qa_generated.py").read_text()
+        self.assertRegex(code, r"gpu_ldpc_dvbs2\((?s:.*?)frame_size=size,\s+rate=rate,")
+        self.assertEqual(code.count('self.decoder.set_code(self.size + " " + self.rate)'), 2)
+        namespace = {"__name__": "generated"}
+        exec(compile(code, "generated", "exec"), namespace)
+        top = namespace["qa_generated"]()
+        top.set_rate("3/4")
+        top.set_size("short")
+        with self.assertRaisesRegex(ValueError, "short 9/10"):
+            top.set_rate("9/10")
+        top.set_rate("3/4")
+        top.run()
+        self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
+
+    def compiler(self):
+        found = pathlib.Path(gr.prefix()) / "bin" / "grcc"
+        if not found.exists():
+            self.skipTest("grcc is not installed")
+        return str(found)
+
+    def test_ldpc_codes(self):
+        """Codes from the list, as a constant, and what is none."""
+        for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
+                      dict(standard="file", code_file="some.alist", rate="no_variable")):
+            graph, block = self.graph(LDPC_DECODER, **right)
+            with self.subTest(**right):
+                self.assertEqual(self.errors(graph), [])
+                if right.get("standard") == "file":
+                    self.assertFalse(any("set_code" in c for c in block.get_callbacks()))
+        for wrong in (dict(rate="7/8"), dict(frame_size="long"),
+                      dict(rate="9/10", frame_size="short"), dict(rate="rate")):
+            graph, block = self.graph(LDPC_DECODER, **wrong)
+            with self.subTest(**wrong):
+                self.assertFalse(graph.is_valid())
+                self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
     def test_callbacks_are_methods(self):
         _, block = self.graph(DECODER)

@@ -6,7 +6,9 @@
 """What the flowgraph tests share: an encoder in NumPy, soft values, and flowgraphs."""
 
 import contextlib
+import importlib
 import os
+import pathlib
 import sys
 import tempfile
 import threading
@@ -19,6 +21,18 @@ from gnuradio import blocks, gpufec, gr
 SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8}
 CCSDS_7_8 = "1000101,1111010"
 SIMULATED = "GPUFEC_SIMULATED" in os.environ
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def headers():
+    """The module that reads the public headers for the bindings."""
+    sys.path.insert(0, str(ROOT / "python" / "gpufec" / "bindings"))
+    return importlib.import_module("headers")
+
+
+def declared():
+    """What the public headers declare, by name."""
+    return headers().read(sorted((ROOT / "include" / "gnuradio" / "gpufec").glob("*.h")))
 
 
 def random_bits(count, seed):
@@ -70,8 +84,8 @@ def encode_frames(bits, frame_bits, **code):
 
 
 def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
-    """Soft values of coded bits over AWGN, amplitude 1 and 32 steps a unit; positive
-    means bit 0. packed4 has 4 steps a unit; each row (frame) begins on a byte."""
+    """Soft values of coded bits over AWGN, amplitude 1 and 32 steps per unit; positive
+    means bit 0. packed4 has 4 steps per unit; each row (frame) begins on a byte."""
     signal = 1.0 - 2.0 * coded
     if sigma > 0:
         signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)

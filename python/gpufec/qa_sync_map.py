@@ -18,7 +18,7 @@ from gnuradio import blocks, gpufec, gr
 import qa_support as support
 
 KEY = "packet_len"
-PATIENCE = 20.0 # seconds that a condition has before a test fails
+PATIENCE = 20.0 # seconds in which a condition must come true
 
 # A small code, for tests of everything but error rates.
 SMALL = dict(q=4, n=6, frame_symbols=5)
@@ -201,7 +201,7 @@ class qa_sync_map(unittest.TestCase):
         same, _ = run(support.array_source(bits, 100, 2), gpufec.channel_bsid(0.1, 0.05))
         again, _ = run(support.vector_source(bits), gpufec.channel_bsid(0.1, 0.05))
         np.testing.assert_array_equal(same, again)
-        expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05) # insertions: geometric
+        expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05) # geometric insertions
         self.assertLess(abs(len(again) - expected), 600)
         framed, tags = run(support.vector_source(bits[:-1]),
                            gpufec.channel_bsid(0.1, 0.05, frame_bits=300))
@@ -358,7 +358,7 @@ class qa_sync_map(unittest.TestCase):
         product = E.reshape(-1, 4) * certain
         product /= product.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(L.reshape(-1, 4), product, atol=1e-5)
-        # Nonsense counts as nothing known, and what is missing at the end too.
+        # Nonsense counts as nothing known, and so does what is missing at the end.
         for priors in (np.full(600, np.nan), np.zeros(600), np.ones(600), np.ones(77)):
             same, _ = run(framed_source(frames), decoder(0.05, output="posteriors"),
                           dtype=np.float32, priors=priors)
@@ -390,14 +390,14 @@ class qa_sync_map(unittest.TestCase):
                 ([], [], []),
                 # Nothing before the first tag, none for the third frame.
                 ([length(30, 30), length(90, 30)], [1, 3], [True, True]),
-                # Lengths of zero, below, and none at all.
+                # Lengths of zero, below zero, and none at all.
                 ([length(0, 0), length(30, -30), length(60, pmt.mp("x")), length(90, 30)],
                  [3], [True]),
                 # The second begins inside the first.
                 ([length(0, 60), length(30, 30)], [0, 1], [True, True]),
                 ([length(0, 30), length(10, 20), length(30, 30)], [None, None, 1],
                  [False, False, True]),
-                # Beyond the stream.
+                # It reaches beyond the stream.
                 ([length(60, 30), length(90, 10**12)], [2, 3], [True, True]),
                 ([length(60, 30), length(115, 30)], [2, None], [True, False])):
             with self.subTest(tags=[(t[0], str(t[2])) for t in tags]):

@@ -62,7 +62,7 @@ class qa_viterbi_frames(unittest.TestCase):
         for soft_input in ("float", "packed4"):
             for termination in TERMINATIONS:
                 for puncturing in ("", PUNCTURED):
-                    # 121 bits of a punctured code: an odd number of values a frame.
+                    # 121 bits of a punctured code: an odd number of values per frame.
                     self.check(support.random_bits(121 * 7, 2), 121, soft_input,
                                termination=termination, puncturing=puncturing, batch=2)
 

@@ -15,7 +15,7 @@ from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
 
-PATIENCE = 20.0 # seconds that a condition has before a test fails
+PATIENCE = 20.0 # seconds in which a condition must come true
 
 
 class gated_source(gr.sync_block):

@@ -16,16 +16,17 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Before each bit it inserts a random one with probability \p p_insert and asks again,
- * or drops the bit with \p p_delete, or else passes it on, flipped with \p p_substitute.
- * Input and output: one bit a byte, or a channel symbol of 0 to alphabet − 1. The same
- * seed makes the same of the same input.
+ * Before each bit the channel inserts a random one with probability \p p_insert, and then
+ * asks again. Else it drops the bit with probability \p p_delete, or passes it on,
+ * flipped with probability \p p_substitute. Input and output have one bit per byte, or
+ * one channel symbol of 0 to alphabet − 1. With the same seed, the same input gives the
+ * same output.
  *
- * With \p frame_bits each so many input bits are a frame, and the first output item of
- * each has a tag of key \p length_tag with the number of items received of it; a frame of
- * which nothing is received leaves no trace, and one that is not complete when the input
- * ends is not sent. Input tags of that key end here. Other tags go to what is received of
- * their bit or, if it was dropped, to the item that follows.
+ * With \p frame_bits, that many input bits make a frame. The first output item of each
+ * frame has a tag of key \p length_tag with the number of items received of it. A frame
+ * of which nothing is received leaves no trace, and one that is not complete when the
+ * input ends is not sent. Input tags of that key end here. Other tags go to what is
+ * received of their bit or, if it was dropped, to the item that follows.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {
@@ -33,10 +34,12 @@ public:
     typedef std::shared_ptr<channel_bsid> sptr;
 
     /*!
+     * Makes a channel.
+     *
      * \param p_insert probability of an insertion, 0 to below 1
      * \param p_delete probability of a deletion; p_insert + p_delete is below 1
      * \param p_substitute probability that a bit passed on is flipped, 0 to 1
-     * \param frame_bits input bits a frame; 0: a stream without frames
+     * \param frame_bits input bits per frame; 0: a stream without frames
      * \param length_tag key of the tag with a frame's received length
      * \param seed of the random numbers
      * \param alphabet channel symbols to choose from, 2 to 16

@@ -16,10 +16,11 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Input: bytes, one bit each or eight (the first most significant; a frame then takes
- * a whole number of bytes, the bits beyond frame_bits are ignored). Output: one coded
- * bit a byte. In a stream the register starts at zero; each frame starts as its
- * termination says, and puncturing anew. A last frame that is not complete is not sent.
+ * The input is bytes of eight bits, the first most significant, or of one. A packed frame
+ * takes a whole number of bytes, whose bits beyond frame_bits are ignored. The output has
+ * one coded bit per byte. In a stream the register starts at zero. Each frame starts as
+ * its termination says, and puncturing starts anew with it. A last frame that is not
+ * complete is not sent.
  *
  * Tags go to the first coded bit of their item's first information bit.
  *
@@ -31,7 +32,16 @@ public:
     typedef std::shared_ptr<conv_encoder> sptr;
 
     /*!
-     * The code's parameters are those of gpu_viterbi_pbvd.
+     * Makes an encoder.
+     *
+     * \param constraint_length K, 3 to 9
+     * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
+     *        newest bit is the most significant; a negative one is an inverted output
+     * \param puncturing one string of 0 and 1 per output, comma separated, in the order
+     *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
+     * \param termination "streaming", or "terminated", "truncated", "tailbiting" frames
+     * \param frame_bits information bits per frame; 0 in streaming
+     * \param packed_input eight bits per byte, first bit most significant, else one
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(int constraint_length = 7,

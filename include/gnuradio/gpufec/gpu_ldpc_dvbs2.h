@@ -17,16 +17,16 @@ namespace gr::gpufec {
  * CPU. \ingroup gpufec
  *
  * \details
- * Layered or flooding min-sum decoding of the codes of ETSI EN 302 307-1, 5.3.2. The
- * output does not depend on the backend, nor on how frames were batched.
+ * The codes are those of ETSI EN 302 307-1, 5.3.2, and min-sum decodes them, layered or
+ * flooding. The output does not depend on the backend, nor on how frames were batched.
  *
- * Input: channel values (LLRs), N a frame, deinterleaved, \b positive \b means \b bit
- * \b 0, of any constellation: int8 with \p llr_scale steps a nat, or float in nats. NaN
- * counts as 0, infinities saturate, −128 becomes −127.
+ * The input is channel values (LLRs) of any constellation, N per frame, deinterleaved:
+ * int8 with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit
+ * \b 0. NaN counts as 0, infinities saturate, and −128 becomes −127.
  *
- * Output: the K message bits of each frame, or its N bits, packed MSB-first and padded
- * to a byte, or one bit a byte. The message of a DVB-S2 code is what its BCH encoder
- * made. A frame that is not complete when the input ends is dropped.
+ * The output is the K message bits of each frame, or its N bits: packed MSB-first and
+ * padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
+ * encoder made. A frame that is not complete when the input ends is dropped.
  *
  * Tags on the input go to the output item that holds their bit. The block adds, on the
  * first output item of each frame:
@@ -44,12 +44,12 @@ namespace gr::gpufec {
  *    is dropped up to the next tag.
  * A tag inside a frame ends it: what there was of the frame is dropped.
  *
- * Message port \c llr_pdu (output), with the parameter of that name: the decisions on all
- * N bits of each frame, as gr-dvbs2rx's demapper takes them to refine its estimate of the
- * SNR. A PDU a frame: metadata \c simd_size (long), always 1, and \c frame_cnt (uint64),
- * the number of the frame, from 0; data N int8, +127 for a bit decided 0, −127 for 1:
- * decisions, not posteriors. That demapper remembers 64 frames, so \p batch times
- * \p slots should not exceed 32 with it.
+ * With the parameter \c llr_pdu, the message port of that name sends the decisions on all
+ * N bits of each frame. gr-dvbs2rx's demapper takes them to refine its estimate of the
+ * SNR. There is one PDU per frame. Its metadata are \c simd_size (long), always 1, and
+ * \c frame_cnt (uint64), the number of the frame, from 0. Its data are N int8, +127 for a
+ * bit decided 0 and −127 for 1: decisions, not posteriors. That demapper remembers 64
+ * frames, so \p batch times \p slots should not exceed 32 with it.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {
@@ -57,6 +57,8 @@ public:
     typedef std::shared_ptr<gpu_ldpc_dvbs2> sptr;
 
     /*!
+     * Makes a decoder.
+     *
      * \param standard "dvbs2"
      * \param frame_size "normal" (64800 bits) or "short" (16200)
      * \param rate "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9",
@@ -64,14 +66,14 @@ public:
      * \param code_file an alist file, whose code takes the place of the three above; ""
      *        for none
      * \param soft_input "int8" or "float"
-     * \param llr_scale int8 steps a nat
+     * \param llr_scale int8 steps per nat
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
      * \param max_iterations 1 to 1000
      * \param early_stop stop once every check is satisfied; else always make
      *        max_iterations
-     * \param output "message" (K bits a frame) or "codeword" (N bits)
-     * \param packed_output eight bits a byte, first bit most significant, else one
+     * \param output "message" (K bits per frame) or "codeword" (N bits)
+     * \param packed_output eight bits per byte, first bit most significant, else one
      * \param batch frames decoded at once; 0: chosen from the device
      * \param slots batches in flight, 1 to 16
      * \param max_latency_ms a batch that does not fill within this time goes as it is
@@ -117,7 +119,7 @@ public:
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
-    //! Frames a batch, as chosen.
+    //! Frames per batch, as chosen.
     virtual int batch() const = 0;
 
     //! Iterations that the last frame took, and their mean over the stream so far.
@@ -130,8 +132,10 @@ public:
      * \throws std::invalid_argument
      */
     virtual void set_code(const std::string& name) = 0;
-    //! Takes effect with the next frame; int8 input only. \throws std::invalid_argument
+    //! Steps of an int8 in a nat, from the next frame on; int8 input only.
+    //! \throws std::invalid_argument
     virtual void set_llr_scale(float llr_scale) = 0;
+    //! A batch that does not fill within this time goes as it is.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };

@@ -17,29 +17,30 @@ namespace gr::gpufec {
  * CPU. \ingroup gpufec
  *
  * \details
- * The maximum a-posteriori decoder of Briffa, "GPU implementation and optimisation of a
- * flexible maximum a-posteriori decoder for synchronisation correction" (2014), by
- * default in a form that is exact and faster. It finds what was sent although bits are
- * missing and others were never sent, as after the bit slips of a clock recovery.
+ * This is the maximum a-posteriori decoder of J. A. Briffa, "Graphics processing
+ * unit implementation and optimisation of a flexible maximum a-posteriori decoder for
+ * synchronisation correction" (2014), by default in a form that is exact and faster. It
+ * finds what was sent although bits are missing and others were never sent, as after the
+ * bit slips of a clock recovery.
  *
- * Input: what was received, one bit a byte (another value than 0 and 1 is an erasure), or
- * floats, the probability that a 1 was sent (NaN is an erasure). With a larger \p
- * alphabet channel symbols of 0 to alphabet − 1 take the place of bits.
+ * The input is what was received: one bit per byte (another value than 0 and 1 is an
+ * erasure), or floats, the probability that a 1 was sent (NaN is an erasure). With a
+ * larger \p alphabet, channel symbols of 0 to alphabet − 1 take the place of bits.
  *  - mode "framed": each frame is the items under a tag of key \p length_tag on its first
  *    one. Items under no tag are dropped, and so are tags without a length of at least 1,
  *    with one warning. A tag inside a frame ends that frame there, as does the end of the
  *    input.
  *  - mode "stream": frames follow one another without a mark, and are found.
  *
- * Second input, in framed mode, if it is connected: N·q floats a frame, the weights of
- * its symbols beforehand. Frames whose weights do not come before that input ends are
- * decoded without.
+ * The second input may be connected in framed mode. It takes N·q floats per frame, the
+ * weights of its symbols beforehand. Frames whose weights do not come before that input
+ * ends are decoded without.
  *
- * Output, N symbols a frame: the most likely symbols (bytes up to q = 256, else shorts);
- * or q floats a symbol, its posteriors, or its extrinsics: posteriors without the part of
- * the second input; or log2 q signed bytes, LLRs of its bits without the part of the
- * second input, the most significant bit first, 8 steps a nat, \b positive \b means \b
- * bit \b 0.
+ * The output has N symbols per frame. "symbols" gives the most likely ones, as bytes up
+ * to q = 256, else shorts. "posteriors" gives q floats per symbol, and "extrinsics" the
+ * same without the part of the second input. "llr" gives log2 q signed bytes per symbol:
+ * the LLRs of its bits without the part of the second input, the most significant bit
+ * first, 8 steps per nat, \b positive \b means \b bit \b 0.
  *
  * Tags on the first output item of each frame:
  *  - \c sync_drift (long): items received less items sent, most likely, of the frame,
@@ -57,11 +58,13 @@ public:
     typedef std::shared_ptr<gpu_sync_map> sptr;
 
     /*!
+     * Makes a decoder.
+     *
      * \param codebook N·q rows of n bits, row i·q + D for symbol D at index i, the
      *        leftmost bit sent first
      * \param q symbols to choose from, 2 to 65536
-     * \param n bits a symbol
-     * \param frame_symbols N, symbols a frame
+     * \param n bits per symbol
+     * \param frame_symbols N, symbols per frame
      * \param p_insert probability of an insertion before a bit, 0 to below 1
      * \param p_delete probability that a bit is dropped; p_insert + p_delete is below 1
      * \param p_substitute probability that a bit passed on is flipped, 0 to 1
@@ -145,7 +148,7 @@ public:
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
-    //! Frames a batch, as chosen.
+    //! Frames per batch, as chosen.
     virtual int batch() const = 0;
 
     //! Takes effect with one of the next frames. \throws std::invalid_argument
@@ -154,6 +157,7 @@ public:
     virtual void set_p_delete(double p_delete) = 0;
     //! Takes effect with one of the next frames. \throws std::invalid_argument
     virtual void set_p_substitute(double p_substitute) = 0;
+    //! A batch that does not fill within this time goes as it is.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };

@@ -22,22 +22,22 @@ namespace gr::gpufec {
  * Convolutional Codes on GPU", 2016). The output does not depend on the backend, nor on
  * how the blocks were batched.
  *
- * Input: soft values, \b positive \b means \b bit \b 0, as in gr-dvbs2rx. gr-fec and
- * gr-digital have it the other way round: negate their soft values, or the bits come out
- * inverted (171/133 does not notice). NaN counts as an erasure, infinities saturate,
- * −128 becomes −127, 0 is an erasure.
+ * The input is soft values, of which \b positive \b means \b bit \b 0, as in gr-dvbs2rx.
+ * gr-fec and gr-digital have it the other way round: negate their soft values, or the
+ * bits come out inverted, which does not show with 171/133. 0 is an erasure, and so is
+ * NaN. Infinities saturate, and −128 becomes −127.
  *
- * Output: bytes, eight bits each, the first most significant (packed_output), or one bit
- * a byte. Each frame is padded to a byte, and so is the end of a stream. Everything that
+ * The output is bytes of eight bits, the first most significant (packed_output), or of
+ * one bit. Each frame is padded to a byte, and so is the end of a stream. Everything that
  * arrived is decoded before the block is done; a last stage that lacks values is decoded
  * with erasures in their place. A last frame that is not complete is dropped.
  *
  * Tags on the input go to the output item that holds their information bit, those in a
  * frame's tail to the frame's last. A tag of key \p length_tag_key has its value, a
  * positive integer, changed from input to output items, both ends of the packet rounded
- * down; any other value is dropped with one warning. The block adds, on the first output
- * item of each batch, from re-encoding its first 2048 decoded bits (in frames: those of
- * its first frame), or as many as it has:
+ * down. Any other value is dropped with one warning. The block adds two tags on the first
+ * output item of each batch. They come from encoding its first 2048 decoded bits again
+ * (in frames, those of its first frame), or as many as it has:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
  */
@@ -47,17 +47,19 @@ public:
     typedef std::shared_ptr<gpu_viterbi_pbvd> sptr;
 
     /*!
+     * Makes a decoder.
+     *
      * \param constraint_length K, 3 to 9
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
      *        newest bit is the most significant; a negative one is an inverted output
-     * \param puncturing one string of 0 and 1 an output, comma separated, in the order
+     * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
      * \param termination "streaming", or "terminated", "truncated", "tailbiting" frames
-     * \param frame_bits information bits a frame; 0 in streaming
+     * \param frame_bits information bits per frame; 0 in streaming
      * \param soft_input "int8" (a byte), "float", or "packed4" (two 4-bit two's
-     *        complement values a byte, the first in the high nibble)
+     *        complement values per byte, the first in the high nibble)
      * \param soft_scale int8 steps for one unit of float amplitude
-     * \param packed_output eight bits a byte, first bit most significant, else one
+     * \param packed_output eight bits per byte, first bit most significant, else one
      * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
      * \param batch parallel blocks decoded at once; 0: chosen from the device
@@ -96,7 +98,7 @@ public:
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
-    //! Parallel blocks a batch, as chosen.
+    //! Parallel blocks per batch, as chosen.
     virtual int batch() const = 0;
     //! D, as chosen.
     virtual int decode_length() const = 0;
@@ -108,11 +110,15 @@ public:
     virtual double channel_error_rate() const = 0;
     virtual double metric() const = 0;
 
-    //! Takes effect with the next input; float input only. \throws std::invalid_argument
+    //! Steps of an int8 for one unit of float amplitude, from the next input on; float
+    //! input only. \throws std::invalid_argument
     virtual void set_soft_scale(float soft_scale) = 0;
+    //! Steps of an int8 for one unit of float amplitude.
     virtual float soft_scale() const = 0;
-    //! \throws std::invalid_argument
+    //! A batch that does not fill within this time goes as it is; also one that waits
+    //! already. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
+    //! Milliseconds after which a batch goes as it is.
     virtual double max_latency_ms() const = 0;
 };
 

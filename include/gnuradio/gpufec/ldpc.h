@@ -19,7 +19,7 @@ namespace gr::gpufec {
  * \brief A binary LDPC code: a sparse parity-check matrix, and where its message lies.
  *
  * Bits (columns) and checks (rows) count from 0. A value type: it is valid once it
- * exists; copies share their tables.
+ * exists, and copies share their tables.
  */
 class GPUFEC_API ldpc_code
 {
@@ -103,7 +103,7 @@ private:
 };
 
 /*!
- * \brief Encodes messages, one bit a byte.
+ * \brief Encodes messages, one bit per byte.
  */
 class GPUFEC_API ldpc_encoder_kernel
 {
@@ -177,8 +177,8 @@ struct ldpc_options : run_options {
 /*!
  * \brief Decodes a stream of frames, each one codeword of one of several codes.
  *
- * Push channel values, pull decoded bits; what a flowgraph's block does, without a
- * flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
+ * Push channel values, pull decoded bits: it does what a flowgraph's block does, without
+ * a flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
  * the order they came. A frame that is not complete at the end is dropped.
  */
 class GPUFEC_API ldpc_decoder : public decoder

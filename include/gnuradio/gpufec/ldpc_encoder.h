@@ -15,9 +15,10 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Input: the K message bits of each frame, one a byte or eight (the first most
- * significant, a frame padded to a byte). Output: its N bits, likewise. A frame that is
- * not complete when the input ends is not sent. Tags go to the output item of their bit.
+ * The input is the K message bits of each frame, one per byte or eight, the first of
+ * which is the most significant. A packed frame is padded to a byte. The output is its N
+ * bits, likewise. A frame that is not complete when the input ends is not sent. Tags go
+ * to the output item of their bit.
  *
  * Map bit 0 to a positive value for gpu_ldpc_dvbs2.
  */
@@ -27,7 +28,16 @@ public:
     typedef std::shared_ptr<ldpc_encoder> sptr;
 
     /*!
-     * The code's parameters are those of gpu_ldpc_dvbs2.
+     * Makes an encoder.
+     *
+     * \param standard "dvbs2"
+     * \param frame_size "normal" (64800 bits) or "short" (16200)
+     * \param rate "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9",
+     *        or "9/10" (normal frames only)
+     * \param code_file an alist file, whose code takes the place of the three above; ""
+     *        for none
+     * \param packed_input eight bits per byte, first bit most significant, else one
+     * \param packed_output the same of the output
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",

@@ -19,13 +19,14 @@ namespace gr::gpufec {
  * \brief The channel that inserts, deletes and substitutes symbols (BSID).
  *
  * Before each transmitted symbol the channel inserts a random symbol with probability
- * p_insert and asks again, or drops the symbol with p_delete, or else transmits it; a
- * transmitted symbol is replaced by another with p_substitute. The \em drift is the
- * number of received less the number of transmitted symbols.
+ * p_insert, and then asks again. Else it drops the symbol with probability p_delete, or
+ * transmits it. A transmitted symbol is replaced by another with probability
+ * p_substitute. The \em drift is the number of received less the number of transmitted
+ * symbols.
  *
- * Briffa: GPU implementation and optimisation of a flexible maximum a-posteriori decoder
- * for synchronisation correction (2014), section 2.2. A value type: it is valid once it
- * exists.
+ * J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
+ * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. A
+ * value type: it is valid once it exists.
  */
 class GPUFEC_API bsid_model
 {
@@ -82,8 +83,8 @@ struct drift_prior {
  * \brief The drifts to be considered after \p symbols symbols, so that the rest together
  * has a probability below \p exclusion (1e-15 to below 1).
  *
- * With a prior on the drift at the start, of the drift since the prior's origin. Always
- * contains drift 0. \throws std::invalid_argument
+ * With a prior on the drift at the start, the range is that of the drift since the
+ * prior's origin. It always contains drift 0. \throws std::invalid_argument
  */
 GPUFEC_API drift_range drift_limits(const bsid_model& channel,
                                     unsigned symbols,
@@ -93,16 +94,16 @@ GPUFEC_API drift_range drift_limits(const bsid_model& channel,
 /*!
  * \brief A codebook of q words of n channel symbols for each of N message symbols.
  *
- * Any n of at least 1, any q of at least 2 with q ≤ alphabet^n; all words of an index
+ * n is at least 1, q is at least 2 and at most alphabet^n, and all words of an index
  * differ. A value type: it is valid once it exists.
  */
 class GPUFEC_API sync_code
 {
 public:
     /*!
-     * \param n channel symbols a word
-     * \param q words an index
-     * \param frame_symbols N, message symbols a frame
+     * \param n channel symbols per word
+     * \param q words per index
+     * \param frame_symbols N, message symbols per frame
      * \param words N·q rows of n channel symbols, row i·q + D; the leftmost is sent first
      * \param alphabet number of channel symbols, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
@@ -115,8 +116,15 @@ public:
               unsigned alphabet = 2);
 
     /*!
-     * \brief Reads N·q rows of n digits (base 16, '0' to 'f'; white space between rows or
-     * digits, '#' begins a comment). \throws std::invalid_argument
+     * \brief The codebook in a file: N·q rows of n digits (base 16, 0 to f). White space
+     * stands between rows or digits, and a # begins a comment.
+     *
+     * \param path of the file
+     * \param n channel symbols per word
+     * \param q words per index
+     * \param frame_symbols N, message symbols per frame
+     * \param alphabet number of channel symbols, 2 to 16
+     * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sync_code from_file(const std::string& path,
                                unsigned n,
@@ -128,7 +136,7 @@ public:
     unsigned q() const { return d_q; }
     unsigned frame_symbols() const { return d_frame_symbols; }
     unsigned alphabet() const { return d_alphabet; }
-    //! Channel symbols a frame.
+    //! Channel symbols per frame.
     unsigned frame_bits() const { return d_n * d_frame_symbols; }
     //! The n channel symbols of message symbol \p D at index \p i of a frame.
     const std::uint8_t* word(unsigned i, unsigned D) const
@@ -141,20 +149,44 @@ private:
     std::shared_ptr<const std::vector<std::uint8_t>> d_words;
 };
 
-//! The codebook of Davey and MacKay: the q words of least weight (of equal weight the
-//! smaller first), with a random marker of n bits added at each index.
+/*!
+ * \brief The codebook of Davey and MacKay: the q words of least weight (of equal weight
+ * the smaller first), with a random marker of n bits added at each index.
+ *
+ * \param n bits per word
+ * \param q words per index, 2 to 65536 and at most 2^n
+ * \param frame_symbols N, message symbols per frame
+ * \param seed of the markers
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
 GPUFEC_API sync_code codebook_davey_mackay(unsigned n,
                                            unsigned q,
                                            unsigned frame_symbols,
                                            std::uint64_t seed);
 
-//! The codebook of a marker code: the bits of the symbol, most significant first, then
-//! \p marker, a string of '0' and '1'. q must be a power of two.
+/*!
+ * \brief The codebook of a marker code: the bits of the symbol, most significant first,
+ * then the marker. So a word has log2 q bits and those of the marker.
+ *
+ * \param q words per index, a power of two, 2 to 65536
+ * \param frame_symbols N, message symbols per frame
+ * \param marker a string of 0 and 1
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
 GPUFEC_API sync_code codebook_marker(unsigned q,
                                      unsigned frame_symbols,
                                      const std::string& marker);
 
-//! A codebook of q random words, all different, drawn anew at each index.
+/*!
+ * \brief A codebook of q random words, all different, drawn anew at each index.
+ *
+ * \param n channel symbols per word
+ * \param q words per index, 2 to 65536 and at most alphabet^n
+ * \param frame_symbols N, message symbols per frame
+ * \param seed of the words
+ * \param alphabet number of channel symbols, 2 to 16
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
 GPUFEC_API sync_code codebook_random(unsigned n,
                                      unsigned q,
                                      unsigned frame_symbols,
@@ -234,8 +266,8 @@ struct sync_options : run_options {
     sync_code code;
     bsid_model channel;
     sync_mode mode = sync_mode::framed;
-    //! false: one channel symbol a byte, one out of range being an erasure; true: floats,
-    //! the probability that a 1 was received (alphabet 2), NaN being an erasure.
+    //! false: one channel symbol per byte, one out of range being an erasure; true:
+    //! floats, the probability that a 1 was received (alphabet 2), NaN being an erasure.
     bool soft_input = false;
     sync_output output = sync_output::symbols;
     sync_form form = sync_form::linear;
@@ -257,7 +289,7 @@ struct sync_options : run_options {
 
     // The corridor form.
     sync_storage storage = sync_storage::automatic;
-    int change_first = 0; //!< drift changes a symbol; both 0: from the exclusion
+    int change_first = 0; //!< drift changes per symbol; both 0: from the exclusion
     int change_last = 0;
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     unsigned insertion_cap = 2; //!< trellis: the most insertions before a symbol
@@ -281,13 +313,14 @@ struct sync_status {
 /*!
  * \brief Decodes frames, or a stream of frames that follow one another without a mark.
  *
- * Push received items, pull decoded frames; what a flowgraph's block does, without a
- * flowgraph. One thread calls it. Implements the maximum a-posteriori decoder of Briffa
- * (2014), by default in a form that runs each word's lattice once over all drifts.
+ * Push received items, pull decoded frames: it does what a flowgraph's block does,
+ * without a flowgraph. One thread calls it. It implements the maximum a-posteriori
+ * decoder of Briffa (2014), by default in a form that runs each word's lattice once over
+ * all drifts.
  *
  * A stream is decoded with unknown frame boundaries: each frame begins with what the
- * forward recursion knows of the drift at its boundary, and looks ahead through the
- * backward recursion alone, with bits beyond the look-ahead unknown.
+ * forward recursion knows of the drift at its boundary. It looks ahead through the
+ * backward recursion alone, and bits beyond the look-ahead are unknown.
  */
 class GPUFEC_API sync_decoder : public decoder
 {

@@ -86,7 +86,7 @@ public:
     std::uint64_t stages(std::uint64_t values) const;
     //! The stage that sends soft value \p value (counted from the frame's start).
     std::uint64_t stage_of(std::uint64_t value) const { return stages(value + 1) - 1; }
-    //! Information bits a soft value.
+    //! Information bits per soft value.
     double rate() const { return double(d_period) / values_per_period(); }
 
     //! "K=7 (171,-133) 110,101": constraint length, octal polynomials, puncturing.
@@ -115,22 +115,23 @@ GPUFEC_API termination termination_from_string(const std::string& name);
 
 //! A code of a standard, under the name that users know.
 struct conv_preset {
-    std::string name;   //!< for example "dvb_3_4"
-    std::string title;  //!< for people
-    std::string source; //!< the standard and its clause
-    int constraint_length;
-    std::vector<int> polynomials;
-    std::string puncturing;
-    termination ends;
+    std::string name;             //!< for example "dvb_3_4"
+    std::string title;            //!< for people
+    std::string source;           //!< the standard and its clause
+    int constraint_length;        //!< K
+    std::vector<int> polynomials; //!< octal as in the standards
+    std::string puncturing;       //!< one string for each polynomial; "" for none
+    termination ends;             //!< how its frames end, or that it has none
 };
 
+//! The convolutional codes of the standards.
 GPUFEC_API const std::vector<conv_preset>& conv_presets();
 
 //! How soft values are coded; positive means bit 0 in all of them.
 enum class soft_format {
     int8,    //!< one signed byte; −128 counts as −127
     float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
-    packed4  //!< two 4-bit two's complement values a byte, the first in the high
+    packed4  //!< two 4-bit two's complement values per byte, the first in the high
              //!< nibble; −8 counts as −7; a frame begins on a byte
 };
 
@@ -138,7 +139,7 @@ enum class soft_format {
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
 /*!
- * \brief Encodes as the decoder expects it: one output bit a byte, punctured.
+ * \brief Encodes as the decoder expects it: one output bit per byte, punctured.
  *
  * In frames, puncturing and the register start anew with each; a streaming encoder
  * keeps both between calls.
@@ -146,16 +147,16 @@ GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 class GPUFEC_API conv_encoder_kernel
 {
 public:
-    //! \p frame_bits information bits a frame, 0 for streaming.
+    //! \p frame_bits information bits per frame, 0 for streaming.
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
     //! Output bits of \p bits information bits; in frames, of one frame.
     std::size_t coded_bits(std::size_t bits) const;
 
-    //! Streaming: encodes \p count bits (one a byte) and returns the bits written.
+    //! Streaming: encodes \p count bits (one per byte) and returns the bits written.
     std::size_t encode(const std::uint8_t* bits, std::size_t count, std::uint8_t* out);
 
-    //! Encodes one frame of frame_bits bits (one a byte) and returns the bits written.
+    //! Encodes one frame of frame_bits bits (one per byte) and returns the bits written.
     std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
 
 private:
@@ -187,8 +188,8 @@ struct viterbi_options : run_options {
 /*!
  * \brief Decodes a stream of soft values into a stream of bits, in parallel blocks.
  *
- * Push soft values, pull decoded bits; what a flowgraph's block does, without a
- * flowgraph. One thread calls it. Implements the parallel block-based decoder of Peng,
+ * Push soft values, pull decoded bits: it does what a flowgraph's block does, without a
+ * flowgraph. One thread calls it. It implements the parallel block-based decoder of Peng,
  * Liu, Hou and Zhao (arXiv:1608.00066). Input of int8 and packed4 can be lent.
  */
 class GPUFEC_API viterbi_decoder : public decoder

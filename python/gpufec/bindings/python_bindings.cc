@@ -7,13 +7,7 @@
 
 namespace py = pybind11;
 
-void bind_channel_bsid(py::module& m);
-void bind_conv_encoder(py::module& m);
-void bind_gpu_ldpc_dvbs2(py::module& m);
-void bind_gpu_sync_map(py::module& m);
-void bind_gpu_viterbi_pbvd(py::module& m);
-void bind_ldpc_encoder(py::module& m);
-void bind_sync_encoder(py::module& m);
+void bind_blocks(py::module& m); // made from the headers
 void bind_sync_map(py::module& m);
 void bind_viterbi(py::module& m);
 
@@ -22,13 +16,8 @@ PYBIND11_MODULE(gpufec_python, m)
     // Base classes of the blocks.
     py::module::import("gnuradio.gr");
 
-    bind_channel_bsid(m);
-    bind_conv_encoder(m);
-    bind_gpu_ldpc_dvbs2(m);
-    bind_gpu_sync_map(m);
-    bind_gpu_viterbi_pbvd(m);
-    bind_ldpc_encoder(m);
-    bind_sync_encoder(m);
+    m.attr("__version__") = GPUFEC_VERSION;
+    bind_blocks(m);
     bind_sync_map(m);
     bind_viterbi(m);
 }

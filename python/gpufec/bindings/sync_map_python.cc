@@ -1,20 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
-// BINDTOOL_GEN_AUTOMATIC(0)
-// BINDTOOL_USE_PYGCCXML(0)
-// BINDTOOL_HEADER_FILE(sync_map.h)
-// BINDTOOL_HEADER_FILE_HASH(fce39e6ec496df1363e9978fe048ecb8)
-
 /* Python binding of the codebooks of gpu_sync_map. */
 
 #include "codebook.h"
+#include "docstrings.h" // made from the headers
 
 namespace py = pybind11;
-
-// pydoc.h is automatically generated in the build directory
-#include <sync_map_pydoc.h>
 
 void bind_sync_map(py::module& m)
 {
@@ -29,7 +21,7 @@ void bind_sync_map(py::module& m)
         py::arg("q") = 32,
         py::arg("frame_symbols") = 210,
         py::arg("seed") = 1,
-        DOC(gr, gpufec, codebook_davey_mackay));
+        doc::codebook_davey_mackay);
     m.def(
         "codebook_marker",
         [](unsigned q, unsigned frame_symbols, const std::string& marker) {
@@ -38,7 +30,7 @@ void bind_sync_map(py::module& m)
         py::arg("q") = 32,
         py::arg("frame_symbols") = 210,
         py::arg("marker") = "00111",
-        DOC(gr, gpufec, codebook_marker));
+        doc::codebook_marker);
     m.def(
         "codebook_random",
         [](unsigned n,
@@ -53,7 +45,7 @@ void bind_sync_map(py::module& m)
         py::arg("frame_symbols") = 210,
         py::arg("seed") = 1,
         py::arg("alphabet") = 2,
-        DOC(gr, gpufec, codebook_random));
+        doc::codebook_random);
     m.def(
         "codebook_from_file",
         [](const py::object& path,
@@ -70,5 +62,5 @@ void bind_sync_map(py::module& m)
         py::arg("q") = 32,
         py::arg("frame_symbols") = 210,
         py::arg("alphabet") = 2,
-        DOC(gr, gpufec, sync_code, from_file));
+        doc::sync_code_from_file);
 }

@@ -1,22 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
-// BINDTOOL_GEN_AUTOMATIC(0)
-// BINDTOOL_USE_PYGCCXML(0)
-// BINDTOOL_HEADER_FILE(viterbi.h)
-// BINDTOOL_HEADER_FILE_HASH(16680a900b7c703f827876df82720b0e)
-
 /* Python binding of the codes of the standards. */
+
+#include "docstrings.h" // made from the headers
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-namespace py = pybind11;
-
 #include <gnuradio/gpufec/viterbi.h>
-// pydoc.h is automatically generated in the build directory
-#include <viterbi_pydoc.h>
+
+namespace py = pybind11;
 
 namespace {
 
@@ -41,18 +35,22 @@ void bind_viterbi(py::module& m)
 {
     using preset = gr::gpufec::conv_preset;
 
-    py::class_<preset>(m, "conv_preset", DOC(gr, gpufec, conv_preset))
-        .def_readonly("name", &preset::name)
-        .def_readonly("title", &preset::title)
-        .def_readonly("source", &preset::source)
-        .def_readonly("constraint_length", &preset::constraint_length)
-        .def_readonly("polynomials", &preset::polynomials)
-        .def_readonly("puncturing", &preset::puncturing)
-        .def_property_readonly("termination",
-                               [](const preset& p) { return name_of(p.ends); })
+    py::class_<preset>(m, "conv_preset", doc::conv_preset)
+        .def_readonly("name", &preset::name, doc::conv_preset_name)
+        .def_readonly("title", &preset::title, doc::conv_preset_title)
+        .def_readonly("source", &preset::source, doc::conv_preset_source)
+        .def_readonly("constraint_length",
+                      &preset::constraint_length,
+                      doc::conv_preset_constraint_length)
+        .def_readonly("polynomials", &preset::polynomials, doc::conv_preset_polynomials)
+        .def_readonly("puncturing", &preset::puncturing, doc::conv_preset_puncturing)
+        .def_property_readonly(
+            "termination",
+            [](const preset& p) { return name_of(p.ends); },
+            doc::conv_preset_ends)
         .def("__repr__", [](const preset& p) {
             return "<conv_preset " + p.name + ": " + p.title + ">";
         });
 
-    m.def("conv_presets", &gr::gpufec::conv_presets, DOC(gr, gpufec, conv_presets));
+    m.def("conv_presets", &gr::gpufec::conv_presets, doc::conv_presets);
 }

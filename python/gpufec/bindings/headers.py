@@ -1,0 +1,236 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the public C++ headers: what they declare, and what they say about it in comments.
+
+The Python bindings and their docstrings are made from this, and tests compare GNU Radio
+Companion's blocks with it. It understands C++ as the headers of this module are written,
+which clang-format sees to, and no more.
+"""
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+from typing import Dict, List, Optional
+
+WIDTH = 80
+EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
+              "std::runtime_error": "RuntimeError"}
+TOKEN = re.compile(r"""
+      (?P<doc>/\*!.*?\*/|//!(?!<)[^\n]*(?:\n[ \t]*//!(?!<)[^\n]*)*)
+    | (?P<after>//!<[^\n]*(?:\n[ \t]*//!<[^\n]*)*)
+    | (?P<comment>/\*.*?\*/|//[^\n]*|^\#[^\n]*)
+    | (?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^;{}()/"'\#]+|[/\#])
+    | (?P<mark>[;{}()])""", re.VERBOSE | re.DOTALL | re.MULTILINE)
+CLASS = re.compile(r"(?:class|struct)(?: GPUFEC_API)? (\w+)(?: : (.*))?$")
+FUNCTION = re.compile(r"(?P<before>.*?)(?P<name>\w+) ?\((?P<parameters>.*)\)"
+                      r"(?: const)?(?: noexcept)?(?: = (?:0|default))?$")
+
+
+@dataclass
+class Parameter:
+    type: str
+    name: str
+    default: Optional[str] = None
+
+    @property
+    def python_default(self):
+        return {} if "std::map" in self.type else python_value(self.default)
+
+
+@dataclass
+class Declaration:
+    """A class, a function, or a variable of one."""
+    name: str
+    doc: str = "" # of the comment, without its marks
+    public: bool = True
+    bases: str = ""
+    parameters: Optional[List[Parameter]] = None # of a function
+    members: Dict[str, "Declaration"] = field(default_factory=dict)
+
+    @property
+    def is_block(self):
+        return "gr::block" in self.bases
+
+    def setters(self):
+        return [m for m in self.members.values() if m.name.startswith("set_")]
+
+
+def read(paths):
+    """What the headers declare, by name."""
+    declarations = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            declarations.update(parse(file.read()))
+    return declarations
+
+
+def parse(text):
+    """What the text of a header declares, by name; of overloads the first."""
+    top = Declaration("")
+    scopes = [top]
+    public = [True]
+    code, doc, last = "", "", None
+    parentheses = skipped = 0
+
+    def declare(declaration):
+        nonlocal code, doc, last
+        declaration.doc, declaration.public = doc, public[-1]
+        code, doc, last = "", "", declaration
+        return scopes[-1].members.setdefault(declaration.name, declaration)
+
+    for token in TOKEN.finditer(text):
+        kind, part = token.lastgroup, token.group()
+        if kind == "comment":
+            continue
+        if skipped:
+            skipped += {"{": 1, "}": -1}.get(part, 0)
+            if not skipped and "(" in code: # the body of a function
+                finish(code, declare)
+            continue
+        code = re.sub(r"\s+", " ", code).lstrip()
+        label = re.match(r"(public|protected|private) ?: ?", code)
+        if label:
+            public[-1] = label[1] == "public"
+            code = code[label.end():]
+        if kind == "doc":
+            doc = bare(part)
+        elif kind == "after":
+            if last and not code:
+                last.doc = bare(part)
+        elif parentheses or part in ("(", ")"):
+            parentheses += {"(": 1, ")": -1}.get(part, 0)
+            code += part
+        elif part == "{":
+            heading = CLASS.match(code.strip())
+            if heading:
+                scopes.append(declare(Declaration(heading[1], bases=heading[2] or "")))
+                public.append(code.startswith("struct") or not heading[0].startswith("class"))
+            elif code.startswith("namespace"):
+                scopes.append(scopes[-1])
+                public.append(True)
+                code = ""
+            else:
+                skipped = 1
+        elif part == "}":
+            scopes.pop()
+            public.pop()
+            code, doc, last = "", "", None
+        elif part == ";":
+            finish(code, declare)
+            code, doc = "", ""
+        else:
+            code += part
+    return top.members
+
+
+def finish(code, declare):
+    """Declares the function or variable of this code, if it is one."""
+    code = " ".join(code.split())
+    if re.match(r"(typedef|using|friend|enum|class|struct)\b", code):
+        return
+    function = FUNCTION.match(code)
+    if function:
+        parameters = [parameter(p) for p in split(function["parameters"])]
+        declare(Declaration(function["name"], parameters=parameters))
+        return
+    variable = re.match(r"[^=]*?(\w+)(?: ?=.*)?$", code)
+    if variable:
+        declare(Declaration(variable[1]))
+
+
+def split(parameters):
+    """The parameters of a list, at the commas that separate them."""
+    found, depth = [""], 0
+    for part in re.findall(r'"[^"]*"|.', parameters):
+        depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(part, 0)
+        if part == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += part
+    return [p.strip() for p in found if p.strip()]
+
+
+def parameter(text):
+    declared, _, default = text.partition(" = ")
+    found = re.match(r"(.*?[ &*])(\w+)$", declared)
+    if not found: # without a name
+        return Parameter(declared, "")
+    return Parameter(found[1].strip(), found[2], default or None)
+
+
+def python_value(default):
+    """The value in Python of a default argument."""
+    if default.startswith("{"):
+        return [python_value(entry) for entry in split(default[1:-1])]
+    if default in ("true", "false"):
+        return default == "true"
+    if re.fullmatch(r"-?0\d+", default):
+        return int(default, 8)
+    return eval(re.sub(r"(?<=\d)f$", "", default))
+
+
+def bare(comment):
+    """The lines of a comment without its marks, indented as they are to one another."""
+    comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
+    lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
+             for line in comment.splitlines()]
+    return textwrap.dedent("\n".join(lines)).strip("\n")
+
+
+def wrapped(text, first="", rest=""):
+    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=first,
+                         subsequent_indent=rest, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def plain(doc, others=None):
+    """A comment as Python's help() should show it: without Doxygen's commands.
+
+    others are the declarations of the header, where \\copydoc looks.
+    """
+    copied = re.fullmatch(r"\\copydoc (\w+)", doc.strip())
+    if copied:
+        return plain(others[copied[1]].doc, others)
+    doc = re.sub(r"\\ingroup \w+|\\details\b", "", doc)
+    doc = re.sub(r"\\(?:brief|p|c|b|em)\s+", "", doc)
+    doc = re.sub(r"(?<!\n)(?<!^)\\throws", r"\n\\throws", doc)
+    paragraphs, sections = [], {"Args": [], "Returns": [], "Raises": []}
+    current = None # the list that the next line goes on with
+
+    def begin(where, text):
+        nonlocal current
+        where.append(text)
+        current = where
+
+    for line in doc.split("\n"):
+        command = re.match(r"\s*\\(param|throws|return) (\S+)?(.*)", line)
+        if command:
+            kind, word, rest = command.groups()
+            if kind == "param":
+                begin(sections["Args"], f"{word} : {rest.strip()}")
+            elif kind == "throws":
+                name = EXCEPTIONS.get(word.rstrip(",.;"), word)
+                begin(sections["Raises"], f"{name} : {rest.strip()}")
+            else:
+                begin(sections["Returns"], f"{word} {rest.strip()}")
+        elif not line.strip():
+            current = None
+        elif re.match(r"\s*- ", line):
+            begin(paragraphs, "  " + line.strip())
+        elif (current is None or current is paragraphs and paragraphs[-1].startswith("  - ")
+              and not line.startswith("  ")):
+            begin(paragraphs, line)
+        else:
+            current[-1] += " " + line.strip()
+
+    text = ""
+    for paragraph in paragraphs:
+        item = paragraph.startswith("  - ")
+        text += "\n" if item and text else "\n\n" if text else ""
+        text += wrapped(paragraph, "  " if item else "", "    " if item else "")
+    for title, entries in sections.items():
+        if entries:
+            text += f"\n\n{title}:"
+            for entry in entries:
+                text += "\n" + wrapped(entry.removesuffix(" : "), " " * 4, " " * 8)
+    return text.strip()

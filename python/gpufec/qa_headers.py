@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether Python says what the public C++ headers say: names, defaults and docstrings."""
+
+import functools
+import re
+import unittest
+
+from gnuradio import gpufec
+import qa_support as support
+
+headers = support.headers()
+
+# What is bound by hand; its attributes and, where they differ, its names in C++.
+BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
+           "codebook_random", "conv_preset", "conv_presets"]
+IN_CPP = {"codebook_from_file": "sync_code.from_file",
+          "conv_preset.termination": "conv_preset.ends"}
+SAMPLE = r'''
+namespace gr {
+// Not for users.
+#define NOTHING {
+/*!
+ * \brief Decodes \p polynomials, \b fast. \ingroup gpufec
+ *
+ * \details
+ * Tags:
+ *  - \c one (long): a tag whose text
+ *    is long,
+ *  - \c two.
+ * What follows a list.
+ */
+class GPUFEC_API sample : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<sample> sptr;
+    /*!
+     * Makes one.
+     * \param polynomials octal,
+     *        see \p scale
+     * \param scale in dB
+     * \return a pointer
+     * \throws std::invalid_argument naming it
+     */
+    static sptr make(const std::vector<int>& polynomials = { 0171, -0133 },
+                     float scale = 2.0f, const std::map<int, std::string>& m = {});
+    //! Sets it. \throws std::invalid_argument
+    virtual void set_scale(float scale) = 0;
+    unsigned states() const { return 1u << 2; } //!< how many
+    //! \copydoc other
+    std::function<void()> wake = [] {};
+private:
+    int d_scale;
+};
+//! Another.
+GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
+} // namespace gr
+'''
+
+
+def signature_of(function):
+    """The parameters in the first line of a docstring: names, and defaults where given."""
+    line = function.__doc__.splitlines()[0]
+    parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
+    value = r"'[^']*'|\[[^]]*\]|[^,]+"
+    found = re.findall(rf"(\w+): [\w.]+(?:\[[\w, ]*\])?(?: = ({value}))?(?:, |$)", parameters)
+    return {name: eval(default) if default else None for name, default in found}
+
+
+def text_of(bound):
+    """A docstring without the line that pybind11 puts above that of a function."""
+    return re.sub(r"\A\w+\(.*\) -> .*\n\n", "", bound.__doc__).rstrip("\n")
+
+
+class qa_headers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.declared = support.declared()
+        cls.blocks = [d for d in cls.declared.values() if d.is_block]
+
+    def expected(self, declaration):
+        return headers.plain(declaration.doc, self.declared)
+
+    def test_every_block_is_bound(self):
+        self.assertEqual({b.name for b in self.blocks},
+                         {"channel_bsid", "conv_encoder", "gpu_ldpc_dvbs2", "gpu_sync_map",
+                          "gpu_viterbi_pbvd", "ldpc_encoder", "sync_encoder"})
+        for block in self.blocks:
+            own = {name for name in vars(getattr(gpufec, block.name)) if name[0] != "_"}
+            methods = {m.name for m in block.members.values() if m.parameters is not None}
+            self.assertEqual(own | {"make"}, methods)
+
+    def test_no_method_is_overlooked(self):
+        """Every virtual function of a block's header, found in another way."""
+        for block in self.blocks:
+            path = support.ROOT / "include" / "gnuradio" / "gpufec" / f"{block.name}.h"
+            found = re.findall(r"(?m)^ +virtual [\w:<>&,* ]*?(\w+)\(", path.read_text())
+            methods = [m.name for m in block.members.values() if m.parameters is not None]
+            self.assertEqual(["make"] + found, methods)
+
+    def test_docstrings_of_blocks(self):
+        for block in self.blocks:
+            bound = getattr(gpufec, block.name)
+            self.assertEqual(bound.__doc__, self.expected(block))
+            for method in block.members.values():
+                if method.parameters is None:
+                    continue
+                name = "__init__" if method.name == "make" else method.name
+                text = text_of(getattr(bound, name))
+                with self.subTest(block=block.name, method=method.name):
+                    self.assertTrue(text)
+                    self.assertEqual(text, self.expected(method))
+                    self.assertNotIn("\\", text)
+                    self.assertLessEqual(max(map(len, text.splitlines())), headers.WIDTH)
+
+    def test_parameters_of_blocks(self):
+        for block in self.blocks:
+            bound = getattr(gpufec, block.name)
+            for method in block.members.values():
+                if method.parameters is None:
+                    continue
+                name = "__init__" if method.name == "make" else method.name
+                found = signature_of(getattr(bound, name))
+                declared = {p.name: p.python_default if p.default else None
+                            for p in method.parameters}
+                with self.subTest(block=block.name, method=method.name):
+                    self.assertEqual(list(found.items()), list(declared.items()))
+
+    def test_every_parameter_is_described(self):
+        for block in self.blocks:
+            make = block.members["make"]
+            described = re.findall(r"\\param (\w+)", make.doc)
+            with self.subTest(block=block.name):
+                self.assertEqual(described, [p.name for p in make.parameters])
+
+    def test_what_is_bound_by_hand(self):
+        """Docstrings are the headers', names of parameters too, and so are defaults, where
+        a header has one."""
+        names = BY_HAND + [f"conv_preset.{name}" for name in vars(gpufec.conv_preset)
+                           if name[0] != "_"]
+        self.assertIn("conv_preset.termination", names)
+        for name in names:
+            bound = functools.reduce(getattr, name.split("."), gpufec)
+            first, *rest = IN_CPP.get(name, name).split(".")
+            declaration = self.declared[first]
+            for member in rest:
+                declaration = declaration.members[member]
+            with self.subTest(name):
+                self.assertTrue(declaration.doc)
+                self.assertEqual(text_of(bound), self.expected(declaration))
+                if declaration.parameters:
+                    found = signature_of(bound)
+                    self.assertEqual(list(found), [p.name for p in declaration.parameters])
+                    for parameter in declaration.parameters:
+                        if parameter.default:
+                            self.assertEqual(found[parameter.name], parameter.python_default)
+
+    def test_everything_else_is_a_block(self):
+        names = {name for name in dir(gpufec) if name[0] != "_"} - {"gpufec_python"}
+        self.assertEqual(names - set(BY_HAND), {b.name for b in self.blocks})
+
+    def test_a_sample_is_understood(self):
+        found = headers.parse(SAMPLE)
+        self.assertEqual(list(found), ["sample", "other"])
+        sample = found["sample"]
+        self.assertTrue(sample.is_block)
+        self.assertFalse(found["other"].is_block)
+        self.assertEqual(headers.plain(sample.doc),
+                         "Decodes polynomials, fast.\n\nTags:\n  - one (long): a tag whose "
+                         "text is long,\n  - two.\n\nWhat follows a list.")
+        self.assertEqual(headers.plain(sample.members["make"].doc),
+                         "Makes one.\n\nArgs:\n    polynomials : octal, see scale\n"
+                         "    scale : in dB\n\nReturns:\n    a pointer\n\n"
+                         "Raises:\n    ValueError : naming it")
+        self.assertEqual(headers.plain(sample.members["set_scale"].doc),
+                         "Sets it.\n\nRaises:\n    ValueError")
+        self.assertEqual(sample.members["states"].doc, "how many")
+        self.assertEqual(headers.plain(sample.members["wake"].doc, found), "Another.")
+        self.assertEqual([m.name for m in sample.setters()], ["set_scale"])
+        self.assertFalse(sample.members["d_scale"].public)
+        self.assertEqual([(p.name, p.python_default)
+                          for p in sample.members["make"].parameters],
+                         [("polynomials", [0o171, -0o133]), ("scale", 2.0), ("m", {})])
+        n, name = found["other"].parameters
+        self.assertEqual((n.type, n.default, name.type, name.python_default),
+                         ("unsigned", None, "const std::string&", "a, b"))
+
+
+if __name__ == "__main__":
+    support.main()
