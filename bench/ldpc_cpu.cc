@@ -4,7 +4,8 @@
 /* Measures the LDPC decoder of the CPU on one thread, every code of DVB-S2, all lanes
  * busy: channel values in memory to decided bits in memory. One JSON object a line. */
 
-#include "ldpc/job.h"
+#include "ldpc/room.h"
+#include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"
 #include <algorithm>
 #include <chrono>
@@ -25,7 +26,7 @@ struct timing {
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
 {
     const auto& code = setup.codes[0];
-    auto decoder = ldpc::make_cpu(setup, frames, 1);
+    auto decoder = ldpc::room::make_cpu(setup, frames, 1);
     const auto limits = decoder->limits();
     host_memory input(limits.input_bytes), output(limits.output_bytes),
         status(limits.status_bytes);
@@ -74,7 +75,7 @@ int main(int argc, char** argv)
             setup.codes = { ldpc_code::dvbs2(size, rate) };
             setup.max_iterations = iterations;
             setup.early_stop = false;
-            const auto frames = ldpc::cpu_batch(setup, 1);
+            const auto frames = ldpc::room::cpu_batch(setup, 1);
             const auto t = measure(setup, frames, batches);
             const auto& code = setup.codes[0];
             const double edges = double(code.edges()) * iterations * frames / 1e9;
@@ -82,7 +83,7 @@ int main(int argc, char** argv)
                         "%u, \"frames\": %zu, \"G_edge_iterations_per_s\": %.2f, "
                         "\"fastest\": %.2f, \"information_Mb_per_s\": %.1f}\n",
                         code.name().c_str(),
-                        ldpc::cpu_instruction_sets().front().c_str(),
+                        cpu_variant().c_str(),
                         iterations,
                         frames,
                         edges / t.median,

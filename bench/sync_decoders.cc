@@ -152,12 +152,14 @@ json measure_cuda(const code_size& c, double p, const setting& s, unsigned frame
     json entry = describe(c, p, s, b.setup);
     entry.add("frames", frames);
     try {
-        const auto t = sync_map::measure_cuda(b.setup, frames, b.memory(), 0, rounds);
-        entry.add("kernels_ms", t.kernels_ms)
-            .add("in_ms", t.copy_in_ms)
-            .add("out_ms", t.copy_out_ms)
-            .add("mbit_per_s", frames * information_bits(c) / t.kernels_ms / 1e3)
-            .add("device_mib", t.device_bytes / 1048576.0);
+        const auto decoder = sync_map::room::make_cuda(b.setup, frames, 1, 0);
+        const auto steps = decoder->time_steps({ frames }, b.memory(), rounds);
+        const auto kernels_ms = step_ms(steps, "kernels");
+        entry.add("kernels_ms", kernels_ms)
+            .add("in_ms", step_ms(steps, "copy in"))
+            .add("out_ms", step_ms(steps, "copy out"))
+            .add("mbit_per_s", frames * information_bits(c) / kernels_ms / 1e3)
+            .add("device_mib", decoder->limits().device_bytes / 1048576.0);
         if (s.output == sync_output::symbols) {
             entry.add("checked", b.checked());
         }
@@ -280,7 +282,7 @@ json cuda_errors()
             decode_frames(data,
                           batch::with_setting(data.options, linear),
                           [](const sync_map::setup& setup, std::size_t count) {
-                              return sync_map::make_cuda(setup, count, 1, 0);
+                              return sync_map::room::make_cuda(setup, count, 1, 0);
                           });
         // Errors come in bursts, so the deviation is that of frames.
         double sum = 0, squares = 0;
@@ -314,7 +316,7 @@ json cuda_errors()
 // Seconds of one thread that a batch takes, the least of a few rounds.
 double thread_seconds(batch& b, double enough)
 {
-    const auto decoder = sync_map::make_cpu(b.setup, b.count, 1);
+    const auto decoder = sync_map::room::make_cpu(b.setup, b.count, 1);
     double least = INFINITY, all = 0;
     for (unsigned i = 0; i < rounds && (i == 0 || all < enough); ++i) {
         const auto begin = std::clock();

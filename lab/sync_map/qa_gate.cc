@@ -40,7 +40,7 @@ TEST(sync_gate, symbol_error_rates_are_the_known_ones)
         o.drifts = false;
         const auto decoded =
             decode_frames(data, o, [](const setup& setup, std::size_t count) {
-                return make_cpu(setup, count, 1);
+                return room::make_cpu(setup, count, 1);
             });
         // Errors come in bursts, so the deviation is that of frames.
         double sum = 0, squares = 0;

@@ -193,7 +193,7 @@ TEST(ldpc_cpu, channel_values_become_steps)
         bytes.push_back(std::int8_t(i));
         floats.push_back(i * 0.125f); // ties among them
     }
-    for (const auto& set : cpu_instruction_sets()) {
+    for (const auto& set : cpu_variants()) {
         SCOPED_TRACE(set);
         const auto& kernels = input::kernels_of(set);
         check_conversion(kernels.bytes.to_int8, bytes, { 64.0f, 96.0f, 127.0f });
@@ -212,9 +212,9 @@ TEST(ldpc_cpu, equals_the_model)
             setup.max_iterations = std::min(setup.max_iterations, 8u);
             const auto frames = noisy_frames(setup, 1, 0.9, 11);
             const auto wanted = by_model(setup, frames);
-            for (const auto& name : cpu_instruction_sets()) {
+            for (const auto& name : cpu_variants()) {
                 SCOPED_TRACE(name);
-                auto decoder = make_cpu(setup, frames.size(), 2, name);
+                auto decoder = room::make_cpu(setup, frames.size(), 2, name);
                 expect_equal(qa::decode(*decoder, setup, frames), wanted);
             }
         }
@@ -227,7 +227,7 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
     setup.max_iterations = 12;
     // More frames than lanes, a last group that is not full.
     const auto frames = noisy_frames(setup, 37, 1.0, 12);
-    auto decoder = make_cpu(setup, 64, 1);
+    auto decoder = room::make_cpu(setup, 64, 1);
     const auto got = qa::decode(*decoder, setup, frames);
     expect_equal(got, by_model(setup, frames));
     std::vector<unsigned> stops;
@@ -243,7 +243,7 @@ TEST(ldpc_cpu, flooding_is_the_model)
     auto setup = setup_of({ ldpc_code::dvbs2("short", "3/5") }, ldpc_precision::int8);
     setup.schedule = ldpc_schedule::flooding;
     const auto frames = noisy_frames(setup, 2, 1.2, 13);
-    auto decoder = make_cpu(setup, 2, 1);
+    auto decoder = room::make_cpu(setup, 2, 1);
     expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
 }
 
@@ -267,7 +267,7 @@ TEST(ldpc_cpu, extreme_channel_values)
             }
             frames.push_back({ c, garbage });
         }
-        auto decoder = make_cpu(setup, frames.size(), 1);
+        auto decoder = room::make_cpu(setup, frames.size(), 1);
         expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
     }
 }
@@ -296,7 +296,7 @@ TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
                 frames.push_back({ 0, qa::in_steps(t.llr, setup.rule(code)) });
                 sent.push_back(qa::pack(t.message, code.k()));
             }
-            auto decoder = make_cpu(setup, 8, 1);
+            auto decoder = room::make_cpu(setup, 8, 1);
             const auto got = qa::decode(*decoder, setup, frames);
             for (unsigned i = 0; i < 8; ++i) {
                 EXPECT_EQ(got[i].bytes, sent[i]);
@@ -313,8 +313,8 @@ TEST(device, equals_the_cpu_on_every_code)
         for (const auto& setup : variants(setup_of(all_codes(), precision))) {
             // Codes alternate in one batch.
             const auto frames = noisy_frames(setup, small_scale() ? 1 : 5, 0.9, 31);
-            auto cpu = make_cpu(setup, frames.size(), 8);
-            auto gpu = make_cuda(setup, frames.size(), 1, 0);
+            auto cpu = room::make_cpu(setup, frames.size(), 8);
+            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames),
                          qa::decode(*cpu, setup, frames));
         }
@@ -335,8 +335,8 @@ TEST(device, large_batches_equal_the_cpu)
         for (unsigned i = 0; i < 601; ++i) {
             frames.push_back(some[i * 7 % some.size()]);
         }
-        auto cpu = make_cpu(setup, some.size(), 8);
-        auto gpu = make_cuda(setup, frames.size(), 1, 0);
+        auto cpu = room::make_cpu(setup, some.size(), 8);
+        auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
         const auto wanted = qa::decode(*cpu, setup, some);
         const auto got = qa::decode(*gpu, setup, frames);
         std::vector<qa::decoded> repeated;
@@ -354,8 +354,8 @@ TEST(device, other_codes_equal_the_cpu)
         const auto setup = setup_of(
             { qa::regular_code(504, 252, 7), qa::regular_code(1000, 400, 8) }, precision);
         const auto frames = noisy_frames(setup, 10, 1.5, 33);
-        auto cpu = make_cpu(setup, frames.size(), 2);
-        auto gpu = make_cuda(setup, frames.size(), 1, 0);
+        auto cpu = room::make_cpu(setup, frames.size(), 2);
+        auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
         expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
     }
 }
@@ -373,7 +373,7 @@ TEST(device, flooding_equals_the_model)
             setup.early_stop = early;
             setup.max_iterations = small_scale() ? 2 : 15;
             const auto frames = noisy_frames(setup, 3, 1.2, 34);
-            auto gpu = make_cuda(setup, frames.size(), 1, 0);
+            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames), by_model(setup, frames));
         }
     }
@@ -399,8 +399,8 @@ TEST(device, extreme_channel_values)
             }
             frames.push_back({ c, garbage });
         }
-        auto cpu = make_cpu(setup, frames.size(), 8);
-        auto gpu = make_cuda(setup, frames.size(), 1, 0);
+        auto cpu = room::make_cpu(setup, frames.size(), 8);
+        auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
         expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
     }
 }

@@ -27,7 +27,7 @@ std::vector<std::string> variants()
 decoder_maker on_cpu(const std::string& variant = "")
 {
     return [variant](const setup& setup, std::size_t frames) {
-        return make_cpu(setup, frames, 2, variant);
+        return room::make_cpu(setup, frames, 2, variant);
     };
 }
 

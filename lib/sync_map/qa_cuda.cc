@@ -27,7 +27,7 @@ protected:
     static std::unique_ptr<batch_decoder<job>> make(const setup& setup,
                                                     std::size_t frames)
     {
-        return make_cuda(setup, frames, 1, 0);
+        return room::make_cuda(setup, frames, 1, 0);
     }
 
     static double tolerance(sync_precision precision)

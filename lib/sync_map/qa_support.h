@@ -8,7 +8,8 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_QA_SUPPORT_H
 
 #include "channel/bsid.h"
-#include "job.h"
+#include "room.h"
+#include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"
 #include "qa_vectors.h"
 #include "reference.h"

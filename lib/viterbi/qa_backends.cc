@@ -5,9 +5,11 @@
  * termination, input format and place in a stream. */
 
 #include "cuda/devices.h"
+#include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"
 #include "qa_support.h"
 #include "reference.h"
+#include "room.h"
 #include <gtest/gtest.h>
 #include <chrono>
 #include <cstdlib>
@@ -210,7 +212,9 @@ std::unique_ptr<batch_decoder<job>> make_cuda(const prepared& p,
                                               const std::string& kernel)
 {
     try {
-        return make_cuda(p.setup, blocks_for(p), 2, 0, kernel);
+        auto setup = p.setup;
+        setup.cuda_kernel = kernel;
+        return room::make_cuda(setup, blocks_for(p), 2, 0);
     } catch (const std::runtime_error& error) {
         EXPECT_NE(std::string(error.what()).find("cuda_kernel is \"" + kernel),
                   std::string::npos)
@@ -229,8 +233,8 @@ TEST_P(viterbi_cpu, equals_reference)
     // Near 1 dB at rate 1/2 there are many errors, so decisions are hard.
     for (const double sigma : { 0.0, 25.0 }) {
         const auto p = prepare(GetParam(), sigma);
-        for (const auto& set : cpu_instruction_sets()) {
-            const auto decoder = make_cpu(p.setup, blocks_for(p), 2, set);
+        for (const auto& set : cpu_variants()) {
+            const auto decoder = room::make_cpu(p.setup, blocks_for(p), 2, set);
             EXPECT_EQ(decode(*decoder, p), p.expected) << set;
         }
     }
@@ -304,7 +308,7 @@ TEST(viterbi_range, full_scale_values_for_long)
                 v = random() & 1 ? -128 : 127;
             }
             p.expected = reference::parallel_blocks(code, p.setup.plan, p.input, p.bits);
-            const auto cpu = make_cpu(p.setup, blocks_for(p), 1);
+            const auto cpu = room::make_cpu(p.setup, blocks_for(p), 1);
             EXPECT_EQ(decode(*cpu, p), p.expected);
             if (!find_cuda_devices().devices.empty()) {
                 for (const std::string kernel : { "pbvd", "registers", "fused" }) {

@@ -6,7 +6,7 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H
 
-#include "job.h"
+#include "room.h"
 #include <algorithm>
 #include <cmath>
 #include <random>
