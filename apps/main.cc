@@ -7,73 +7,109 @@
 
 /* The gpufec command line tool: chooses the command. */
 
-#include "command.h"
-#include <algorithm>
-#include <functional>
+#include "file.h"
+#include "printable.h"
+#include "trait.h"
+#include <csignal>
 #include <iostream>
 
 namespace gr {
 namespace gpufec {
 
-int info(const arguments& args);
-int bench_viterbi(const arguments& args);
-int bench_ldpc(const arguments& args);
-int bench_sync(const arguments& args);
-int ber_viterbi(const arguments& args);
-int ber_ldpc(const arguments& args);
-int ber_sync(const arguments& args);
-int decode_viterbi(const arguments& args);
-int decode_ldpc(const arguments& args);
-int decode_sync(const arguments& args);
-
 namespace {
 
 struct command {
-    std::string name;    // "info"
-    std::string decoder; // "viterbi"; empty if there is nothing to choose
+    std::string name;
     std::string summary;
-    std::function<int(const arguments&)> run;
+    int (*run)(const decoder_trait& trait, const arguments& args);
 };
 
-const std::vector<command>& commands()
+const std::vector<command> decoder_commands{
+    { "bench", "how fast decoding is", bench },
+    { "ber", "error rates over a simulated channel", ber },
+    { "decode", "decode a file, or standard input", decode },
+};
+
+struct decoder_name {
+    std::string name;
+    std::string summary;
+    decoder_trait (*trait)();
+};
+
+const std::vector<decoder_name> decoders{
+    { "viterbi", "convolutional codes, in a stream or in frames", viterbi_trait },
+    { "ldpc", "LDPC codes, of DVB-S2 or of a file", ldpc_trait },
+    { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
+};
+
+bool is_help(const std::string& word)
 {
-    static const std::vector<command> list{
-        { "info", "", "devices, presets and chosen defaults", info },
-        { "bench", "viterbi", "how fast decoding is", bench_viterbi },
-        { "bench", "ldpc", "how fast decoding is", bench_ldpc },
-        { "bench", "sync", "how fast decoding is", bench_sync },
-        { "ber", "viterbi", "error rates over a simulated channel", ber_viterbi },
-        { "ber", "ldpc", "error rates over a simulated channel", ber_ldpc },
-        { "ber", "sync", "error rates over a simulated channel", ber_sync },
-        { "decode", "viterbi", "decode a file, or standard input", decode_viterbi },
-        { "decode", "ldpc", "decode a file, or standard input", decode_ldpc },
-        { "decode", "sync", "decode a file, or standard input", decode_sync },
-    };
-    return list;
+    return word == "--help" || word == "-h" || word == "help";
+}
+
+void print_row(std::ostream& out, std::string name, const std::string& summary)
+{
+    name.resize(std::max<std::size_t>(12, name.size() + 2), ' ');
+    out << "  " << name << summary << "\n";
+}
+
+void print_decoders(std::ostream& out)
+{
+    out << "\nDecoders:\n";
+    for (const auto& d : decoders) {
+        print_row(out, d.name, d.summary);
+    }
 }
 
 void help(std::ostream& out)
 {
     out << "Usage: gpufec COMMAND [DECODER] [OPTIONS]\n\n"
            "Forward error correction on a GPU or the CPU. Commands:\n";
-    for (const auto& c : commands()) {
-        auto name = "  gpufec " + c.name + (c.decoder.empty() ? "" : " " + c.decoder);
-        name.resize(std::max<std::size_t>(28, name.size() + 2), ' ');
-        out << name << c.summary << "\n";
+    print_row(out, "info", "devices, presets and chosen defaults");
+    for (const auto& c : decoder_commands) {
+        print_row(out, c.name, c.summary);
     }
-    out << "\nEach command has its own --help.\n"
-           "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+    print_decoders(out);
+    out << "\nEach command has its own --help, and so has each of its decoders:\n"
+           "gpufec bench --help, gpufec bench viterbi --help.\n"
+        << exit_status_text;
 }
 
-int run(arguments args)
+void help(const command& c)
+{
+    std::cout << "Usage: gpufec " << c.name << " DECODER [OPTIONS]\n\n"
+              << "gpufec " << c.name << ": " << c.summary << ".\n";
+    print_decoders(std::cout);
+    std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n"
+              << exit_status_text;
+}
+
+int run(const command& c, const arguments& args)
+{
+    if (!args.empty() && is_help(args.front())) {
+        help(c);
+        return 0;
+    }
+    std::string known;
+    for (const auto& d : decoders) {
+        if (!args.empty() && args.front() == d.name) {
+            return c.run(d.trait(), { args.begin() + 1, args.end() });
+        }
+        known += (known.empty() ? "" : ", ") + d.name;
+    }
+    throw usage_error("decoder is \"" + (args.empty() ? "" : args.front()) +
+                      "\": allowed are " + known);
+}
+
+int run(const arguments& args)
 {
     if (args.empty()) {
         help(std::cerr);
         return 2;
     }
-    const auto name = args.front();
-    args.erase(args.begin());
-    if (name == "--help" || name == "-h" || name == "help") {
+    const auto& name = args.front();
+    const arguments rest(args.begin() + 1, args.end());
+    if (is_help(name)) {
         help(std::cout);
         return 0;
     }
@@ -81,25 +117,26 @@ int run(arguments args)
         std::cout << "gpufec " GPUFEC_VERSION "\n";
         return 0;
     }
-    std::string decoders;
-    for (const auto& c : commands()) {
-        if (c.name != name) {
-            continue;
-        }
-        if (c.decoder.empty()) {
-            return c.run(args);
-        }
-        if (!args.empty() && args.front() == c.decoder) {
-            return c.run({ args.begin() + 1, args.end() });
-        }
-        decoders += (decoders.empty() ? "" : ", ") + c.decoder;
+    if (name == "info") {
+        return info(rest);
     }
-    if (decoders.empty()) {
-        throw usage_error("command is \"" + name +
-                          "\": see gpufec --help for those known");
+    std::string known = "info";
+    for (const auto& c : decoder_commands) {
+        if (c.name == name) {
+            return run(c, rest);
+        }
+        known += ", " + c.name;
     }
-    throw usage_error("decoder is \"" + (args.empty() ? "" : args.front()) +
-                      "\": gpufec " + name + " knows " + decoders);
+    throw usage_error("command is \"" + name + "\": allowed are " + known);
+}
+
+// Standard output is checked to the last byte.
+int run_checked(const arguments& args)
+{
+    const checked_standard_output output;
+    const int status = run(args);
+    std::cout << std::flush;
+    return status;
 }
 
 } // namespace
@@ -108,13 +145,15 @@ int run(arguments args)
 
 int main(int argc, char** argv)
 {
+    using namespace gr::gpufec;
+    std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error like others
     try {
-        return gr::gpufec::run({ argv + 1, argv + argc });
-    } catch (const gr::gpufec::usage_error& error) {
-        std::cerr << "gpufec: " << error.what() << "\n";
+        return run_checked({ argv + 1, argv + argc });
+    } catch (const usage_error& error) {
+        std::cerr << "gpufec: " << printable(error.what()) << "\n";
         return 2;
     } catch (const std::exception& error) {
-        std::cerr << "gpufec: " << error.what() << "\n";
+        std::cerr << "gpufec: " << printable(error.what()) << "\n";
         return 1;
     }
 }

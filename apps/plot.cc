@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "command.h"
-#include "plot.h"
+#include "file.h"
+#include "trait.h"
 #include <cstdlib>
 #include <filesystem>
 
@@ -81,7 +81,7 @@ private:
 void plot(const json& report, const std::string& png)
 {
     const temporary_file scratch;
-    write_json(report, scratch.path());
+    json_file(scratch.path()).write(report);
     run_script(scratch.path(), png);
 }
 

@@ -156,7 +156,7 @@ class qa_usage(unittest.TestCase):
 class qa_info(unittest.TestCase):
 
     def test_json(self):
-        report = json.loads(run("info", "--json").stdout)
+        report = json.loads(run("info", "--json", "-").stdout)
         names = [p["name"] for p in report["viterbi_presets"]]
         self.assertIn("dvb_3_4", names)
         self.assertTrue(report["cpu_backend"])
@@ -178,7 +178,7 @@ class qa_bench(unittest.TestCase):
                      ["--preset", "wimax", "--frame-bits", "996", "--soft-input",
                       "packed4"]):
             result = run("bench", "viterbi", "--backend", "cpu", "--seconds", "0.2",
-                         "--runs", "3", "--json", *more)
+                         "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
             rate = json.loads(result.stdout)["rates"][0]
             self.assertEqual(len(rate["runs"]), 3)
@@ -192,7 +192,7 @@ class qa_bench(unittest.TestCase):
                      ["--frame-size", "short", "--rate", "8/9", "--soft-input", "float",
                       "--precision", "float", "--eb-n0", "6"]):
             result = run("bench", "ldpc", "--backend", "cpu", "--seconds", "0.2",
-                         "--runs", "3", "--json", *more)
+                         "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
             report = json.loads(result.stdout)
             self.assertEqual([r["what"] for r in report["rates"]],
@@ -220,7 +220,7 @@ class qa_bench(unittest.TestCase):
                       "4", "--frame-symbols", "20", "--soft-input", "float"],
                      ["--codebook", "random", "--output", "posteriors", "--threads", "2"]):
             result = run("bench", "sync", "--backend", "cpu", "--seconds", "0.2",
-                         "--runs", "3", "--json", *more)
+                         "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
             report = json.loads(result.stdout)
             self.assertEqual([r["what"] for r in report["rates"]],

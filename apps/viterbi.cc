@@ -1,0 +1,620 @@
+/* -*- c++ -*- */
+/*
+ * Copyright 2026 gr-gpufec developers
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+
+/* What the commands ask of the Viterbi decoder. */
+
+#include "channel/awgn.h"
+#include "trait.h"
+#include "viterbi/distance_spectrum.h"
+#include "viterbi/simulation.h"
+#include "viterbi/slot_benchmark.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+namespace gr {
+namespace gpufec {
+
+namespace {
+
+// ---- the code's options: the parameters of the gpu_viterbi_pbvd block ----
+
+const char* const code_options = R"(
+constraint-length  int                 -     K, 3 to 9 [7]
+polynomials        text                -     comma separated, octal, newest bit most significant; a negative one is an inverted output [171,133]
+puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
+termination        streaming|terminated|truncated|tailbiting  -  [streaming]
+frame-bits         int                 0     information bits per frame; 0 in streaming
+soft-input         int8|float|packed4  int8  positive means bit 0
+soft-scale         real                32    int8 steps per unit of float
+decode-length      int                 0     D; 0: chosen
+overlap            int                 0     L; 0: chosen
+cuda-kernel        auto|pbvd|registers|fused  auto
+)";
+
+const char* const ber_options = R"(
+range        text   2:0.5:4  Eb/N0 in dB: A:STEP:B, one value, or inf for no noise
+min-errors   count  100      a point ends with this many wrong bits; 0: with --max-bits only
+max-bits     count  1e8      or with this many information bits
+amplitude    real   32       int8 steps of a noiseless value; 32 are 4.4 of packed4
+reference    flag   -        decode the same noise by full maximum likelihood too
+positions    flag   -        count error events by position in a parallel block
+sim-threads  int    0        make noise and decode the reference; 0: as --threads
+)";
+
+std::string preset_option()
+{
+    std::string names;
+    for (const auto& p : conv_presets()) {
+        names += (names.empty() ? "" : "|") + p.name;
+    }
+    return "preset " + names + " - options below override it";
+}
+
+// Of the preset, or the default, before other options override it.
+conv_preset preset_of(const option_values& values)
+{
+    for (const auto& p : conv_presets()) {
+        if (p.name == values.text("preset")) {
+            return p;
+        }
+    }
+    return { "", "", "", 7, { 0171, 0133 }, "", termination::streaming };
+}
+
+viterbi_options parse(const option_values& values)
+{
+    auto code = preset_of(values);
+    if (values.has("constraint-length")) {
+        code.constraint_length = values.integer("constraint-length");
+    }
+    if (values.has("polynomials")) {
+        code.polynomials = values.integers("polynomials", 8);
+    }
+    if (values.has("puncturing")) {
+        code.puncturing = values.text("puncturing");
+    }
+    if (values.has("termination")) {
+        code.ends = termination_from_string(values.text("termination"));
+    }
+    viterbi_options o{ conv_code(
+        code.constraint_length, code.polynomials, code.puncturing) };
+    o.ends = code.ends;
+    o.frame_bits = values.integer("frame-bits");
+    o.format = soft_format_from_string(values.text("soft-input"));
+    o.soft_scale = values.real("soft-scale");
+    o.decode_length = values.integer("decode-length");
+    o.overlap = values.integer("overlap");
+    o.cuda_kernel = values.text("cuda-kernel");
+    values.set_run_options(o);
+    return o;
+}
+
+json code_facts(const viterbi_options& options)
+{
+    const auto& code = options.code;
+    auto polynomials = json::array();
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        std::ostringstream octal;
+        octal << (code.inverted(r) ? "-" : "") << std::oct << code.polynomial(r);
+        polynomials.add(octal.str());
+    }
+    return json::object({ { "code", code.to_string() },
+                          { "constraint_length", code.constraint_length() },
+                          { "polynomials", polynomials },
+                          { "rate", code.rate() },
+                          { "termination", termination_name(options.ends) } });
+}
+
+// ---- the decoder as a stream ----
+
+bool is_float(const viterbi_options& o) { return o.format == soft_format::float32; }
+
+stream_rates rates_of(const viterbi_options& o, bool unpacked)
+{
+    const double values_per_item = o.format == soft_format::packed4 ? 2 : 1;
+    // Frames are padded to whole bytes.
+    const double frame = o.frame_bits;
+    const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
+    return { is_float(o) ? sizeof(float) : 1,
+             1 / o.code.rate() / values_per_item,
+             unpacked ? 1 : packed };
+}
+
+class viterbi_stream : public decoder_adapter<viterbi_decoder>
+{
+public:
+    explicit viterbi_stream(const viterbi_options& options, bool unpacked = false)
+        : decoder_adapter(options, rates_of(options, unpacked)), d_unpacked(unpacked)
+    {
+    }
+
+    std::size_t pull(std::uint8_t* out, std::size_t bytes) override
+    {
+        return d_unpacked ? d_decoder.pull_bits(out, bytes)
+                          : d_decoder.pull_packed(out, bytes);
+    }
+    json state() const override
+    {
+        return decoder_adapter::state()
+            .add("decode_length", d_decoder.decode_length())
+            .add("overlap", d_decoder.overlap());
+    }
+
+private:
+    const bool d_unpacked;
+};
+
+// ---- gpufec decode ----
+
+// The channel's error rate from the statistics of batches, each of which stands for the
+// stages that it was made of.
+class channel_estimate
+{
+public:
+    explicit channel_estimate(unsigned frame_bits) : d_frame_bits(frame_bits) {}
+
+    void add(const viterbi_decoder::batch_statistics& s)
+    {
+        close(s.first_bit);
+        d_open = true;
+        d_last = s;
+    }
+    //! Of a batch the \p end is known once the next begins.
+    void close(std::uint64_t end)
+    {
+        if (d_open) {
+            constexpr std::uint64_t most = 2048; // stages that a batch is judged by
+            const auto bits = d_frame_bits ? d_frame_bits : end - d_last.first_bit;
+            const double stages = std::min(most, std::uint64_t(bits));
+            d_stages += stages;
+            d_sum += stages * d_last.channel_error_rate;
+            d_open = false;
+        }
+    }
+
+    double stages() const { return d_stages; }
+    double rate() const { return d_stages > 0 ? d_sum / d_stages : 0; }
+
+private:
+    const unsigned d_frame_bits;
+    bool d_open = false;
+    viterbi_decoder::batch_statistics d_last;
+    double d_stages = 0, d_sum = 0;
+};
+
+// A part of the input, beginning and end: what its values are, not their order.
+class input_sample
+{
+public:
+    explicit input_sample(std::size_t item_bytes)
+        : d_limit(item_bytes << 18), d_piece(item_bytes << 12)
+    {
+    }
+
+    void add(const std::byte* items, std::size_t bytes)
+    {
+        const auto n = std::min(bytes, d_limit - d_bytes.size());
+        d_bytes.insert(d_bytes.end(), items, items + n);
+        if (n == 0 && bytes > 0) {
+            std::copy_n(items, std::min(bytes, d_piece), &d_bytes[d_next]);
+            d_next = (d_next + d_piece) % d_limit;
+        }
+    }
+
+    const std::vector<std::byte>& bytes() const { return d_bytes; }
+
+private:
+    const std::size_t d_limit, d_piece;
+    std::vector<std::byte> d_bytes;
+    std::size_t d_next = 0;
+};
+
+// Noise of the same magnitudes: each value's sign is drawn anew.
+std::vector<std::byte> with_random_signs(const viterbi_options& o,
+                                         std::vector<std::byte> items)
+{
+    const counter_random random(1);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const auto bits = random(i);
+        const int value = int(items[i]);
+        if (is_float(o)) { // its most significant byte comes last
+            items[i] ^= std::byte(i % sizeof(float) == 3 ? bits & 0x80 : 0);
+        } else if (o.format == soft_format::int8) {
+            items[i] = std::byte(bits & 1 ? -value : value);
+        } else {
+            const int high = bits & 1 ? -(value >> 4) : value >> 4;
+            const int low = bits & 2 ? -value : value;
+            items[i] = std::byte((high & 15) << 4 | (low & 15));
+        }
+    }
+    return items;
+}
+
+// What the estimate says of noise: no code is in it, so the error rate of a wrong code
+// cannot be told from it.
+double chance_level(viterbi_options options, const input_sample& sample)
+{
+    options.where = backend::cpu;
+    options.batch = 64;
+    const auto noise = with_random_signs(options, sample.bytes());
+    viterbi_decoder decoder(options);
+    channel_estimate estimate(options.frame_bits);
+    std::vector<std::uint8_t> bits(1u << 16);
+    const std::size_t item_bytes = rates_of(options, false).item_bytes;
+    std::uint64_t pulled = 0;
+    for (std::size_t at = 0; !decoder.done();) {
+        const auto left = noise.size() / item_bytes - at;
+        at += decoder.push(noise.data() + at * item_bytes, left);
+        if (left == 0) {
+            decoder.finish();
+        }
+        while (const auto n = decoder.pull_bits(bits.data(), bits.size())) {
+            viterbi_decoder::batch_statistics s;
+            if (decoder.take_statistics(s)) {
+                estimate.add(s);
+            }
+            pulled += n;
+        }
+        decoder.wait(std::chrono::milliseconds(10));
+    }
+    estimate.close(pulled);
+    return estimate.rate();
+}
+
+class judged_stream : public viterbi_stream
+{
+public:
+    judged_stream(const viterbi_options& options, bool unpacked)
+        : viterbi_stream(options, unpacked),
+          d_options(options),
+          d_bits_per_byte(unpacked ? 1 : 8),
+          d_sample(rates.item_bytes),
+          d_estimate(options.frame_bits)
+    {
+    }
+
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        const auto taken = viterbi_stream::push(items, count);
+        d_sample.add(static_cast<const std::byte*>(items), taken * rates.item_bytes);
+        return taken;
+    }
+
+    std::size_t pull(std::uint8_t* out, std::size_t bytes) override
+    {
+        const auto n = viterbi_stream::pull(out, bytes);
+        viterbi_decoder::batch_statistics s;
+        if (d_decoder.take_statistics(s)) {
+            d_estimate.add(s);
+        }
+        d_bits += n * d_bits_per_byte;
+        return n;
+    }
+
+    json conclude() override
+    {
+        auto known = json::object();
+        d_estimate.close(d_bits);
+        if (d_estimate.stages() == 0) {
+            return known;
+        }
+        const double rate = d_estimate.rate();
+        const double chance = chance_level(d_options, d_sample);
+        std::cerr << "gpufec: channel bit error rate about " << std::setprecision(3)
+                  << rate << " chance " << chance << "\n";
+        return known.add("channel_error_rate", rate).add("noise_error_rate", chance);
+    }
+
+private:
+    const viterbi_options d_options;
+    const unsigned d_bits_per_byte;
+    input_sample d_sample;
+    channel_estimate d_estimate;
+    std::uint64_t d_bits = 0; // pulled
+};
+
+// ---- gpufec bench ----
+
+// What is received of coded bits, from number `first` on.
+void add_received(soft_format format,
+                  const awgn_channel& channel,
+                  std::uint64_t first,
+                  const std::vector<std::uint8_t>& coded,
+                  std::vector<std::byte>& items)
+{
+    const auto n = coded.size(), end = items.size();
+    if (format == soft_format::packed4) {
+        items.resize(end + (n + 1) / 2);
+        auto* const to = reinterpret_cast<std::uint8_t*>(&items[end]);
+        channel.packed4(first, coded.data(), n, to);
+    } else if (format == soft_format::int8) {
+        items.resize(end + n);
+        auto* const to = reinterpret_cast<std::int8_t*>(&items[end]);
+        channel.int8(first, coded.data(), n, to);
+    } else {
+        std::vector<float> values(n);
+        channel.float32(first, coded.data(), n, values.data());
+        items.resize(end + n * sizeof(float));
+        std::memcpy(&items[end], values.data(), n * sizeof(float));
+    }
+}
+
+// Noisy soft values of a few megabits, a whole number of frames or puncturing periods.
+std::vector<std::byte> record(const viterbi_options& options)
+{
+    constexpr std::size_t wanted = 1u << 22;
+    const std::size_t unit =
+        options.frame_bits ? options.frame_bits : 8 * options.code.period();
+    const counter_random data(1);
+    const awgn_channel channel(5, options.code.rate(), 2);
+    conv_encoder_kernel encoder(options.code, options.ends, options.frame_bits);
+
+    std::vector<std::byte> items;
+    std::vector<std::uint8_t> bits(unit), coded(encoder.coded_bits(unit));
+    std::uint64_t first = 0;
+    for (std::size_t bit = 0; bit < wanted; bit += unit) {
+        data.bits(bit, unit, bits.data());
+        coded.resize(encoder.coded_bits(unit));
+        options.frame_bits ? encoder.encode_frame(bits.data(), coded.data())
+                           : encoder.encode(bits.data(), unit, coded.data());
+        add_received(options.format, channel, first, coded, items);
+        first += coded.size();
+    }
+    return items;
+}
+
+json steps(const cuda_viterbi_times& t)
+{
+    return json::object({ { "copy_in", t.copy_in_ms },
+                          { "prepare", t.prepare_ms },
+                          { "forward", t.forward_ms },
+                          { "traceback", t.traceback_ms },
+                          { "copy_out", t.copy_out_ms } });
+}
+
+std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
+                                       const std::vector<std::byte>& items)
+{
+    if (is_float(options)) { // converted to int8 on its way into a slot
+        return nullptr;
+    }
+    auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
+    auto& bench = slots->bench;
+    slots->bits = bench.bits();
+    if (bench.on_cuda()) {
+        slots->measure_devices = [&bench] {
+            std::vector<device_times> all;
+            for (const auto& t : bench.device_times(21)) {
+                all.push_back({ steps(t), t.kernels_ms() });
+            }
+            return all;
+        };
+    }
+    return slots;
+}
+
+std::unique_ptr<bench_subject> make_bench(const option_values& values, json& code)
+{
+    const auto options = parse(values);
+    code = code_facts(options);
+    auto subject = std::make_unique<bench_subject>();
+    subject->title = options.code.to_string() + ", " + termination_name(options.ends) +
+                     ", " + values.text("soft-input");
+    subject->items = record(options);
+    subject->stream = [options] { return std::make_unique<viterbi_stream>(options); };
+    subject->slots = [options, &items = subject->items] {
+        return make_slots(options, items);
+    };
+    return subject;
+}
+
+// ---- gpufec ber ----
+
+json to_json(const error_counter& c)
+{
+    return json::object({ { "bits", c.bits() },
+                          { "errors", c.errors() },
+                          { "ber", c.rate() },
+                          { "confidence", c.confidence() },
+                          { "events", c.events() },
+                          { "frames", c.frames() },
+                          { "frame_errors", c.frame_errors() } });
+}
+
+template <class Number>
+json to_json(const std::vector<Number>& numbers)
+{
+    return json::array(std::vector<json>(numbers.begin(), numbers.end()));
+}
+
+json to_json(const position_test& t)
+{
+    return json::object({ { "events", to_json(t.events) },
+                          { "expected", to_json(t.expected) },
+                          { "chi_square", t.chi_square },
+                          { "degrees", t.degrees },
+                          { "p_value", t.p_value } });
+}
+
+// The union bound; nothing beside a catastrophic code.
+std::optional<distance_spectrum> spectrum_of(const conv_code& code)
+{
+    try {
+        return distance_spectrum(code);
+    } catch (const std::invalid_argument&) {
+        std::cerr << "gpufec: no theory beside: " << code.to_string()
+                  << " is catastrophic\n";
+        return {};
+    }
+}
+
+class viterbi_simulation : public simulation
+{
+public:
+    viterbi_simulation(const option_values& values, json& code)
+        : d_options{ parse(values) },
+          d_spectrum(spectrum_of(d_options.decoder.code)),
+          d_positions(values.has("positions"))
+    {
+        code = code_facts(d_options.decoder);
+        d_options.seed = values.seed("seed");
+        d_options.amplitude = values.real("amplitude");
+        d_options.min_errors = values.count("min-errors");
+        d_options.max_bits = values.count("max-bits");
+        d_options.reference = values.has("reference");
+        const int threads = values.integer("sim-threads", 0, 1024);
+        d_options.threads = threads ? threads : d_options.decoder.threads;
+        title = d_options.decoder.code.to_string() + ", " +
+                termination_name(d_options.decoder.ends);
+        range = parse_range("range", values.text("range"));
+        facts.add("amplitude", d_options.amplitude);
+        columns = {
+            { "Eb/N0", "ebn0_db", "%6.2f" },     { "BER", "ber", "%11.2e" },
+            { "±95 %", "confidence", "%11.2e" }, { "theory", "theory", "%11.2e" },
+            { "bits", "bits", "%11.2e" },        { "errors", "errors", "%9.0f" }
+        };
+        if (d_options.decoder.frame_bits) {
+            columns.push_back({ "wrong frames", "frame_errors", "%13.0f" });
+        }
+        if (d_options.reference) {
+            columns.push_back({ "ML BER", "reference.ber", "%11.2e" });
+            columns.push_back({ "BER/ML", "ratio", "%8.4f" });
+            columns.push_back({ "±95 %", "ratio_confidence", "%8.4f" });
+        }
+    }
+
+    void run(double at, const std::function<void(const std::string&)>& progress) override
+    {
+        d_result.reset();
+        d_options.ebn0_db = at;
+        d_result = simulate(d_options, [&](const simulation_result& r) {
+            d_result = r;
+            std::ostringstream text;
+            text << at << " dB: " << double(r.decoded.bits()) << " bits, "
+                 << r.decoded.errors() << " errors";
+            progress(text.str());
+        });
+    }
+
+    bool any() const override { return d_result.has_value(); }
+
+    json decoder() const override
+    {
+        return json::object({ { "backend", d_result->backend },
+                              { "device", d_result->device },
+                              { "decode_length", d_result->decode_length },
+                              { "overlap", d_result->overlap } });
+    }
+
+    std::string remark() const override
+    {
+        if (!d_positions) {
+            return "";
+        }
+        const auto t = positions(d_result->decoded);
+        std::ostringstream text;
+        text << "        events by position in a parallel block:";
+        for (const auto events : t.events) {
+            text << " " << events;
+        }
+        text << "\n        chi-square " << std::fixed << std::setprecision(1)
+             << t.chi_square << " with " << t.degrees
+             << " degrees of freedom, p = " << std::setprecision(4) << t.p_value << "\n";
+        return text.str();
+    }
+
+    json point() const override
+    {
+        const auto bound = theory();
+        auto j = to_json(d_result->decoded);
+        j.add("ebn0_db", d_options.ebn0_db); // null without noise
+        j.add("theory", bound ? json(*bound) : json());
+        j.add("errors_by_tenth", to_json(d_result->errors_by_tenth));
+        if (d_options.reference) {
+            j.add("reference", to_json(d_result->reference));
+            j.add("ratio", d_result->ratio);
+            j.add("ratio_confidence", d_result->ratio_confidence);
+        }
+        if (d_positions) {
+            j.add("positions", to_json(positions(d_result->decoded)));
+        }
+        if (d_positions && d_options.reference) {
+            j.add("reference_positions", to_json(positions(d_result->reference)));
+        }
+        return j;
+    }
+
+private:
+    std::optional<double> theory() const
+    {
+        return d_spectrum ? d_spectrum->bit_error_bound(d_options.ebn0_db)
+                          : std::optional<double>();
+    }
+    position_test positions(const error_counter& counter) const
+    {
+        return test_positions(counter, d_options.decoder.frame_bits);
+    }
+
+    simulation_options d_options;
+    const std::optional<distance_spectrum> d_spectrum;
+    const bool d_positions;
+    std::optional<simulation_result> d_result;
+};
+
+} // namespace
+
+const char* termination_name(termination ends)
+{
+    switch (ends) {
+    case termination::streaming:
+        return "streaming";
+    case termination::terminated:
+        return "terminated";
+    case termination::truncated:
+        return "truncated";
+    case termination::tailbiting:
+        break;
+    }
+    return "tailbiting";
+}
+
+decoder_trait viterbi_trait()
+{
+    decoder_trait t;
+    t.name = "viterbi";
+    t.code_options = preset_option() + code_options + run_options;
+    t.bench.description = "Decodes noisy data (Eb/N0 5 dB).";
+    t.make_bench = make_bench;
+    t.ber = { "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
+              "counts wrong bits and frames. Eb/N0 counts information bits: puncturing "
+              "and the tails of frames are paid for. Theory is the union bound on "
+              "maximum likelihood from the code's distance spectrum. The 95 % intervals "
+              "take into account that a Viterbi decoder errs in bursts.",
+              ber_options };
+    t.make_simulation = [](const option_values& values, json& code) {
+        return std::make_unique<viterbi_simulation>(values, code);
+    };
+    t.decode = { "Decodes soft values (positive means bit 0) from IN to bits in OUT, "
+                 "packed eight per byte, the first most significant; each frame is "
+                 "padded to a byte. At the end the channel's bit error rate is said, "
+                 "estimated by encoding decoded bits again, and whether it is that of "
+                 "noise, as with a wrong code.",
+                 "unpacked flag - one bit per byte" };
+    t.make_decoder = [](const option_values& values, json& code) {
+        const auto options = parse(values);
+        code = code_facts(options);
+        return std::make_unique<judged_stream>(options, values.has("unpacked"));
+    };
+    return t;
+}
+
+} // namespace gpufec
+} // namespace gr
