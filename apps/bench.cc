@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec bench: how fast soft values in host memory become bits in host memory, through
  * the stream decoder, from slot to slot, and on the device alone. */
@@ -17,8 +13,7 @@
 
 #include <boost/algorithm/string.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -278,5 +273,4 @@ int bench(const decoder_trait& trait, const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec ber: error rates over a simulated channel. */
 
@@ -17,8 +13,7 @@
 
 #include <boost/format.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -196,5 +191,4 @@ int ber(const decoder_trait& trait, const arguments& args)
     return complete ? 0 : 128 + caught;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

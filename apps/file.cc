@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "file.h"
 #include <algorithm>
@@ -18,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 file::file(const std::string& name, int descriptor, bool owned)
     : d_name(name), d_descriptor(descriptor), d_owned(owned)
@@ -171,5 +166,4 @@ void json_file::write(const json& value)
     d_file->close();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,14 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the commands ask of the LDPC decoder. */
 
-#include "ldpc/simulation.h"
-#include "ldpc/slot_benchmark.h"
+#include "lab/ldpc/simulation.h"
+#include "lab/ldpc/slot_benchmark.h"
 #include "trait.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <algorithm>
@@ -16,8 +12,9 @@
 #include <iostream>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace ldpc;
 
 namespace {
 
@@ -151,10 +148,10 @@ private:
 // Frames enough that caches do not hold them all; at least one of each codeword.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
-    const ldpc_frame_source source(options, ebn0_db, 1);
+    const frame_source source(options, ebn0_db, 1);
     const auto bytes = source.frame_bytes();
     const std::size_t frames =
-        std::max<std::size_t>(ldpc_frame_source::words, (1u << 22) / bytes);
+        std::max<std::size_t>(frame_source::words, (1u << 22) / bytes);
     std::vector<std::byte> items(frames * bytes);
     for (std::size_t f = 0; f < frames; ++f) {
         source.channel_values(f, &items[f * bytes]);
@@ -166,8 +163,7 @@ std::unique_ptr<slot_bench> make_slots(const ldpc_options& options,
                                        const std::vector<std::byte>& items)
 {
     const auto& code = options.codes[0];
-    auto slots =
-        std::make_unique<slot_adapter<ldpc_slot_benchmark>>(options, items, code.k());
+    auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, code.k());
     auto& bench = slots->bench;
     slots->bits = double(bench.frames()) * code.k();
     slots->work_per_bit = bench.iterations() * edges_per_bit(code);
@@ -201,18 +197,18 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json& cod
 // ---- gpufec ber ----
 
 // Half of a 95 % interval of a rate of independent events.
-double confidence(const ldpc_error_counts& c)
+double confidence(const error_counts& c)
 {
     const double p = c.frame_error_rate();
     return c.frames ? 1.96 * std::sqrt(p * (1 - p) / c.frames) : 0;
 }
 
-double mean_iterations(const ldpc_error_counts& c)
+double mean_iterations(const error_counts& c)
 {
     return c.frames ? double(c.iterations) / c.frames : 0;
 }
 
-json to_json(const ldpc_error_counts& c)
+json to_json(const error_counts& c)
 {
     return json::object({ { "frames", c.frames },
                           { "frame_errors", c.frame_errors },
@@ -259,7 +255,7 @@ public:
     {
         d_result = {};
         d_options.ebn0_db = d_es_n0 ? at - eb_to_es_db() : at;
-        d_result = simulate_ldpc(d_options, [&](const ldpc_simulation_result& r) {
+        d_result = simulate_ldpc(d_options, [&](const simulation_result& r) {
             d_result = r;
             std::ostringstream text;
             text << d_options.ebn0_db << " dB: " << r.decoded.frames << " frames, "
@@ -300,8 +296,8 @@ private:
     }
 
     const bool d_es_n0, d_until_clean;
-    ldpc_simulation_options d_options;
-    ldpc_simulation_result d_result;
+    simulation_options d_options;
+    simulation_result d_result;
 };
 
 } // namespace
@@ -336,5 +332,4 @@ decoder_trait ldpc_trait()
     return t;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "options.h"
 #include <algorithm>
@@ -18,8 +14,7 @@
 #include <boost/lexical_cast.hpp>
 #include <boost/range/algorithm/count.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -338,5 +333,4 @@ std::optional<option_values> command_line::parse(const arguments& args) const
     return values;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

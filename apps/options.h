@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Options of the command line: declared in tables, from which parsing, help and error
  * messages follow. */
@@ -22,8 +18,7 @@
 
 #include <boost/program_options.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 using arguments = std::vector<std::string>;
 
@@ -143,7 +138,6 @@ std::string wrapped(const std::string& text);
 //! "A:STEP:B", "A", or "inf". \throws usage_error that names \p name
 std::vector<double> parse_range(const std::string& name, const std::string& text);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_OPTIONS_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Text of unknown origin, such as a file's, for JSON and for a terminal. */
 
@@ -15,8 +11,7 @@
 
 #include <boost/locale/utf.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! \p text with what \p escape makes of each byte that is part of no character.
 template <class Escape>
@@ -60,7 +55,6 @@ inline std::string printable(const std::string& text)
     });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_PRINTABLE_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "progress.h"
 #include <algorithm>
@@ -15,8 +11,7 @@
 
 #include <unistd.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 progress_line::progress_line() : d_terminal(isatty(STDERR_FILENO)) {}
 
@@ -74,5 +69,4 @@ json environment()
                           { "cores", std::thread::hardware_concurrency() } });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

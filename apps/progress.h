@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Time: the clock, the progress that is shown, and what goes with a measurement. */
 
@@ -13,8 +9,7 @@
 #include "json.h"
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! Seconds of a steady clock.
 double seconds();
@@ -38,7 +33,6 @@ private:
 //! Version of the module, processor and time, as they go with a measurement.
 json environment();
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_PROGRESS_H */

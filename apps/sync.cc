@@ -1,14 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the commands ask of the synchronisation decoder. */
 
-#include "sync_map/simulation.h"
-#include "sync_map/slot_benchmark.h"
+#include "lab/sync_map/simulation.h"
+#include "lab/sync_map/slot_benchmark.h"
 #include "trait.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
@@ -20,8 +16,9 @@
 
 #include <boost/algorithm/string.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace sync_map;
 
 namespace {
 
@@ -357,13 +354,12 @@ std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json&)
 
 // ---- gpufec bench ----
 
-using frames = std::vector<sync_frame_source::frame>;
+using frames = std::vector<frame_source::frame>;
 
 std::unique_ptr<slot_bench> make_slots(const sync_options& options, const frames& given)
 {
     const double bits = information_bits(options.code);
-    auto slots =
-        std::make_unique<slot_adapter<sync_slot_benchmark>>(options, given, bits);
+    auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, given, bits);
     auto& bench = slots->bench;
     slots->bits = bench.frames() * bits;
     if (bench.on_cuda()) {
@@ -390,7 +386,7 @@ frame_lengths lengths_of(const frames& given)
 std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
 {
     const auto options = parse(values);
-    const sync_frame_source source(options, 1);
+    const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
     for (unsigned f = 0; f < 64; ++f) { // all take the same time, so a few will do
@@ -455,7 +451,7 @@ public:
             const auto& c = d_options.decoder.channel;
             d_options.decoder.channel = { p, p, c.p_substitute(), c.alphabet() };
         }
-        d_result = simulate_sync(d_options, [&](const sync_error_counts& c) {
+        d_result = simulate_sync(d_options, [&](const error_counts& c) {
             d_result.decoded = c;
             std::ostringstream text;
             text << "p " << p << ": " << c.frames << " frames, " << c.errors
@@ -491,9 +487,9 @@ public:
     }
 
 private:
-    sync_simulation_options d_options;
+    simulation_options d_options;
     const bool d_ranged;
-    sync_simulation_result d_result;
+    simulation_result d_result;
 };
 
 } // namespace
@@ -526,5 +522,4 @@ decoder_trait sync_trait()
     return t;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the commands ask of a decoder. A decoder's trait is in a file of its own, the only
  * one that names what is in the decoder's room. */
@@ -18,8 +14,7 @@
 #include <functional>
 #include <memory>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 struct stream_rates {
     std::size_t item_bytes; //!< of an input item
@@ -209,7 +204,6 @@ int info(const arguments& args);
 //! \throws std::runtime_error that says what is missing
 void plot(const json& report, const std::string& png);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_TRAIT_H */

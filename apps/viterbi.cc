@@ -1,17 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the commands ask of the Viterbi decoder. */
 
 #include "channel/awgn.h"
+#include "lab/viterbi/distance_spectrum.h"
+#include "lab/viterbi/simulation.h"
+#include "lab/viterbi/slot_benchmark.h"
 #include "trait.h"
-#include "viterbi/distance_spectrum.h"
-#include "viterbi/simulation.h"
-#include "viterbi/slot_benchmark.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,8 +15,9 @@
 #include <iostream>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace viterbi;
 
 namespace {
 
@@ -371,7 +368,7 @@ std::vector<std::byte> record(const viterbi_options& options)
     return items;
 }
 
-json steps(const cuda_viterbi_times& t)
+json steps(const cuda_times& t)
 {
     return json::object({ { "copy_in", t.copy_in_ms },
                           { "prepare", t.prepare_ms },
@@ -616,5 +613,4 @@ decoder_trait viterbi_trait()
     return t;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
