@@ -68,14 +68,15 @@ void print_head(const std::vector<column>& columns)
     std::cout << "\n";
 }
 
-void print_row(const std::vector<column>& columns, const json& point)
+std::string row(const std::vector<column>& columns, const json& point)
 {
+    std::string text;
     for (const auto& c : columns) {
         const double value = point.at(c.member).number();
-        std::cout << (std::isnan(value) ? padded("-", c)
-                                        : (boost::format(c.format) % value).str());
+        text += (std::isnan(value) ? padded("-", c)
+                                   : (boost::format(c.format) % value).str());
     }
-    std::cout << "\n";
+    return text;
 }
 
 // Simulates the points of the range, and writes each as it is done.
@@ -114,11 +115,13 @@ private:
     void simulate(double at)
     {
         progress_line progress;
-        d_simulation.run(at, [&](const std::string& text) {
+        d_simulation.run(at, [&] {
             if (caught) {
                 throw interruption();
             }
-            progress.show(text);
+            if (progress.due()) {
+                progress.show(row(d_simulation.columns, d_simulation.point()));
+            }
         });
         if (caught) {
             throw interruption();
@@ -138,8 +141,8 @@ private:
             std::cout << d_simulation.title << "; " << d_decoder.line() << "\n";
             print_head(d_simulation.columns);
         }
-        print_row(d_simulation.columns, point);
-        std::cout << d_simulation.remark() << std::flush;
+        std::cout << row(d_simulation.columns, point) << "\n"
+                  << d_simulation.remark() << std::flush;
     }
 
     simulation& d_simulation;

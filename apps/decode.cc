@@ -138,21 +138,28 @@ private:
     progress_line d_progress;
 };
 
-// What is written must be no other file of the call: it would be lost.
-void refuse_one_file_twice(const file& in, const file& out, const json_file& report)
+// What is written must be no other file of the call: that would be lost.
+void refuse_one_file_twice(const option_values& values,
+                           const file& in,
+                           const file& out,
+                           const json_file& report)
 {
-    const auto refuse = [](const std::string& name, const file& f, const char* other) {
-        throw usage_error(name + " is " + f.name() + ": allowed are files other than " +
-                          other);
+    const auto refuse_if = [](bool same, const std::string& name, const file& written) {
+        if (same) {
+            throw usage_error(name + " is " + written.name() +
+                              ": allowed are files that are named once");
+        }
     };
-    if (out.same_as(in)) {
-        refuse("OUT", out, "IN");
-    }
-    if (report.wanted() && report.target()->same_as(in)) {
-        refuse("--json", *report.target(), "IN");
-    }
-    if (report.wanted() && report.target()->same_as(out)) {
-        refuse("--json", *report.target(), "OUT");
+    const auto check = [&](const std::string& name, const file& written) {
+        refuse_if(written.same_as(in), name, written);
+        for (const auto& other : values.files()) {
+            refuse_if(
+                "--" + other != name && written.is_at(values.text(other)), name, written);
+        }
+    };
+    check("OUT", out);
+    if (report.target()) {
+        check("--json", *report.target());
     }
 }
 
@@ -186,7 +193,7 @@ int decode(const decoder_trait& trait, const arguments& args)
     auto in = file::to_read(values->text("IN"));
     auto out = file::to_write(values->text("OUT"));
     json_file report(values->text("json"));
-    refuse_one_file_twice(in, out, report);
+    refuse_one_file_twice(*values, in, out, report);
     out.clear();
     file_decoder work(*decoder, pace * decoder->rates.items_per_bit);
     work.run(in, out);

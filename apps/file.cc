@@ -111,13 +111,27 @@ void file::close()
     }
 }
 
+namespace {
+
+bool same_file(const struct stat& one, const struct stat& two)
+{
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+} // namespace
+
 bool file::same_as(const file& other) const
 {
     struct stat one, two;
-    if (fstat(d_descriptor, &one) != 0 || fstat(other.d_descriptor, &two) != 0) {
-        fail();
-    }
-    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    return fstat(d_descriptor, &one) == 0 && fstat(other.d_descriptor, &two) == 0 &&
+           same_file(one, two);
+}
+
+bool file::is_at(const std::string& path) const
+{
+    struct stat one, two;
+    return fstat(d_descriptor, &one) == 0 && stat(path.c_str(), &two) == 0 &&
+           same_file(one, two);
 }
 
 checked_standard_output::checked_standard_output()

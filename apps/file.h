@@ -45,6 +45,8 @@ public:
 
     //! Whether both are one regular file, whatever their names.
     bool same_as(const file& other) const;
+    //! Whether this is the regular file at \p path.
+    bool is_at(const std::string& path) const;
 
 private:
     file(const std::string& name, int descriptor, bool owned);

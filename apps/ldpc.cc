@@ -170,11 +170,8 @@ std::unique_ptr<slot_bench> make_slots(const ldpc_options& options,
     slots->facts.add("mean_iterations", bench.iterations());
     if (bench.on_cuda()) {
         slots->measure_devices = [&bench] {
-            const auto t = bench.device_times(21);
-            const auto steps = json::object({ { "copy_in", t.copy_in_ms },
-                                              { "kernels", t.kernels_ms },
-                                              { "copy_out", t.copy_out_ms } });
-            return std::vector<device_times>{ { steps, t.kernels_ms } };
+            return std::vector<device_times>{ copies_and_kernels(
+                bench.device_times(21)) };
         };
     }
     return slots;
@@ -221,21 +218,22 @@ json to_json(const error_counts& c)
                           { "mean_iterations", mean_iterations(c) } });
 }
 
-class ldpc_simulation : public simulation
+class ldpc_simulation : public simulation_adapter<simulation_options, simulation_result>
 {
 public:
     ldpc_simulation(const option_values& values, json& code)
-        : d_es_n0(values.has("es-n0")), d_until_clean(values.has("until-clean"))
+        : simulation_adapter({ parse(values) }),
+          d_es_n0(values.has("es-n0")),
+          d_until_clean(values.has("until-clean"))
     {
-        d_options.decoder = parse(values);
-        code = code_facts(d_options.decoder);
-        d_options.seed = values.seed("seed");
-        d_options.min_frame_errors = values.count("min-frame-errors");
-        d_options.max_frames = values.count("max-frames");
-        d_options.reference = values.has("reference");
+        code = code_facts(options.decoder);
+        options.seed = values.seed("seed");
+        options.min_frame_errors = values.count("min-frame-errors");
+        options.max_frames = values.count("max-frames");
+        options.reference = values.has("reference");
         const int threads = values.integer("sim-threads", 0, 1024);
-        d_options.threads = threads ? threads : d_options.decoder.threads;
-        title = title_of(d_options.decoder, values);
+        options.threads = threads ? threads : options.decoder.threads;
+        title = title_of(options.decoder, values);
         range = parse_range("range", values.text("range"));
         columns = { { "Eb/N0", "ebn0_db", "%6.2f" },
                     { "Es/N0", "esn0_db", "%7.2f" },
@@ -245,59 +243,39 @@ public:
                     { "±95 %", "fer_confidence", "%11.2e" },
                     { "BER", "ber", "%11.2e" },
                     { "iterations", "mean_iterations", "%12.2f" } };
-        if (d_options.reference) {
+        if (options.reference) {
             columns.push_back({ "SP FER", "sum_product.fer", "%11.2e" });
             columns.push_back({ "SP BER", "sum_product.ber", "%11.2e" });
         }
     }
 
-    void run(double at, const std::function<void(const std::string&)>& progress) override
-    {
-        d_result = {};
-        d_options.ebn0_db = d_es_n0 ? at - eb_to_es_db() : at;
-        d_result = simulate_ldpc(d_options, [&](const simulation_result& r) {
-            d_result = r;
-            std::ostringstream text;
-            text << d_options.ebn0_db << " dB: " << r.decoded.frames << " frames, "
-                 << r.decoded.frame_errors << " wrong";
-            progress(text.str());
-        });
-    }
-
-    bool any() const override { return d_result.decoded.frames > 0; }
     bool enough() const override
     {
-        return d_until_clean && d_result.decoded.frame_errors == 0;
-    }
-
-    json decoder() const override
-    {
-        return json::object(
-            { { "backend", d_result.backend }, { "device", d_result.device } });
+        return d_until_clean && result->decoded.frame_errors == 0;
     }
 
     json point() const override
     {
-        auto j = to_json(d_result.decoded);
-        j.add("ebn0_db", d_options.ebn0_db); // null without noise
-        j.add("esn0_db", d_options.ebn0_db + eb_to_es_db());
-        if (d_options.reference) {
-            j.add("sum_product", to_json(d_result.reference));
+        auto j = to_json(result->decoded);
+        j.add("ebn0_db", options.ebn0_db); // null without noise
+        j.add("esn0_db", options.ebn0_db + eb_to_es_db());
+        if (options.reference) {
+            j.add("sum_product", to_json(result->reference));
         }
         return j;
     }
 
 private:
+    void set(double at) override { options.ebn0_db = d_es_n0 ? at - eb_to_es_db() : at; }
+
     // Of QPSK.
     double eb_to_es_db() const
     {
-        const auto& code = d_options.decoder.codes[0];
+        const auto& code = options.decoder.codes[0];
         return 10 * std::log10(2.0 * code.k() / code.n());
     }
 
     const bool d_es_n0, d_until_clean;
-    simulation_options d_options;
-    simulation_result d_result;
 };
 
 } // namespace

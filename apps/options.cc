@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "options.h"
+#include "printable.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -25,7 +26,9 @@ void refuse_option(const std::string& name,
                    const std::string& value,
                    const std::string& allowed)
 {
-    throw usage_error("--" + name + " is " + value + ": allowed are " + allowed);
+    // A NUL would end the message.
+    throw usage_error("--" + name + " is " + printable(value) + ": allowed are " +
+                      allowed);
 }
 
 const char* const run_options = R"(
@@ -240,6 +243,19 @@ std::vector<double> parse_range(const std::string& name, const std::string& text
         points.push_back(parts[0] + i * parts[1]);
     }
     return points;
+}
+
+std::vector<std::string> option_values::files() const
+{
+    std::vector<std::string> names;
+    for (const auto& table : d_tables) {
+        for (const auto& o : table.options) {
+            if (o.kind == "file" && has(o.name)) {
+                names.push_back(o.name);
+            }
+        }
+    }
+    return names;
 }
 
 json option_values::to_json(const option_table& table, json known) const

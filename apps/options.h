@@ -78,6 +78,8 @@ public:
     //! "0.5,0.5"
     std::vector<double> reals(const std::string& name) const;
 
+    //! The options that are files.
+    std::vector<std::string> files() const;
     //! Batches, backend, devices and threads.
     template <class Options>
     void set_run_options(Options& options) const

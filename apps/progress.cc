@@ -17,9 +17,11 @@ progress_line::progress_line() : d_terminal(isatty(STDERR_FILENO)) {}
 
 progress_line::~progress_line() { clear(); }
 
+bool progress_line::due() const { return d_terminal && seconds() - d_last >= 0.2; }
+
 void progress_line::show(const std::string& text)
 {
-    if (!d_terminal || seconds() - d_last < 0.2) {
+    if (!due()) {
         return;
     }
     d_last = seconds();

@@ -20,7 +20,9 @@ class progress_line
 public:
     progress_line();
     ~progress_line();
-    //! Shows \p text, at most a few times a second.
+    //! Whether there is a terminal, and what it shows is old.
+    bool due() const;
+    //! Shows \p text if it is due.
     void show(const std::string& text);
     void clear();
 

@@ -366,10 +366,7 @@ std::unique_ptr<slot_bench> make_slots(const sync_options& options, const frames
         slots->measure_devices = [&bench, &facts = slots->facts] {
             const auto t = bench.device_times(21);
             facts.add("device_bytes_per_slot", t.device_bytes);
-            const auto steps = json::object({ { "copy_in", t.copy_in_ms },
-                                              { "kernels", t.kernels_ms },
-                                              { "copy_out", t.copy_out_ms } });
-            return std::vector<device_times>{ { steps, t.kernels_ms } };
+            return std::vector<device_times>{ copies_and_kernels(t) };
         };
     }
     return slots;
@@ -422,16 +419,16 @@ std::vector<double> parse_probabilities(const std::string& text)
     return points;
 }
 
-class sync_simulation : public simulation
+class sync_simulation : public simulation_adapter<simulation_options, simulation_result>
 {
 public:
     explicit sync_simulation(const option_values& values)
-        : d_options{ parse(values) }, d_ranged(values.has("range"))
+        : simulation_adapter({ parse(values) }), d_ranged(values.has("range"))
     {
-        d_options.seed = values.seed("seed");
-        d_options.min_errors = values.count("min-errors");
-        d_options.max_frames = values.count("max-frames");
-        title = title_of(d_options.decoder.code, values);
+        options.seed = values.seed("seed");
+        options.min_errors = values.count("min-errors");
+        options.max_frames = values.count("max-frames");
+        title = title_of(options.decoder.code, values);
         columns = { { "p insert", "p_insert", "%10.3g" },
                     { "frames", "frames", "%9.0f" },
                     { "wrong", "errors", "%9.0f" },
@@ -441,37 +438,13 @@ public:
                     { "invalid", "invalid", "%9.0f" },
                     { "lost", "unlocked", "%9.0f" } };
         range = d_ranged ? parse_probabilities(values.text("range"))
-                         : std::vector<double>{ d_options.decoder.channel.p_insert() };
-    }
-
-    void run(double p, const std::function<void(const std::string&)>& progress) override
-    {
-        d_result = {};
-        if (d_ranged) {
-            const auto& c = d_options.decoder.channel;
-            d_options.decoder.channel = { p, p, c.p_substitute(), c.alphabet() };
-        }
-        d_result = simulate_sync(d_options, [&](const error_counts& c) {
-            d_result.decoded = c;
-            std::ostringstream text;
-            text << "p " << p << ": " << c.frames << " frames, " << c.errors
-                 << " wrong symbols";
-            progress(text.str());
-        });
-    }
-
-    bool any() const override { return d_result.decoded.frames > 0; }
-
-    json decoder() const override
-    {
-        return json::object(
-            { { "backend", d_result.backend }, { "device", d_result.device } });
+                         : std::vector<double>{ options.decoder.channel.p_insert() };
     }
 
     json point() const override
     {
-        const auto& c = d_result.decoded;
-        const auto& channel = d_options.decoder.channel;
+        const auto& c = result->decoded;
+        const auto& channel = options.decoder.channel;
         return json::object({ { "frames", c.frames },
                               { "frame_errors", c.frame_errors },
                               { "fer", c.frame_error_rate() },
@@ -487,9 +460,15 @@ public:
     }
 
 private:
-    simulation_options d_options;
+    void set(double p) override
+    {
+        if (d_ranged) {
+            const auto& c = options.decoder.channel;
+            options.decoder.channel = { p, p, c.p_substitute(), c.alphabet() };
+        }
+    }
+
     const bool d_ranged;
-    simulation_result d_result;
 };
 
 } // namespace

@@ -90,6 +90,15 @@ struct device_times {
     double kernels_ms;
 };
 
+template <class Times>
+device_times copies_and_kernels(const Times& t)
+{
+    return { json::object({ { "copy_in", t.copy_in_ms },
+                            { "kernels", t.kernels_ms },
+                            { "copy_out", t.copy_out_ms } }),
+             t.kernels_ms };
+}
+
 //! A room's benchmark from slot to slot.
 class slot_bench
 {
@@ -154,18 +163,48 @@ public:
     std::vector<column> columns;
     json facts = json::object(); //!< what else the report says
 
-    //! Simulates a point. \p progress gets a line now and then, and may throw: what was
+    //! Simulates a point. \p progress is called now and then, and may throw: what was
     //! counted until then stays.
-    virtual void run(double at,
-                     const std::function<void(const std::string&)>& progress) = 0;
+    virtual void run(double at, const std::function<void()>& progress) = 0;
     // Of the last point:
     virtual json decoder() const = 0;
-    virtual std::string remark() const { return ""; }
     virtual json point() const = 0;
+    virtual std::string remark() const { return ""; }
     //! Whether anything was counted.
     virtual bool any() const = 0;
     //! Whether the range ends here.
     virtual bool enough() const { return false; }
+};
+
+//! What the simulations of all rooms do alike.
+template <class Options, class Result>
+class simulation_adapter : public simulation
+{
+public:
+    explicit simulation_adapter(const Options& o) : options(o) {}
+
+    void run(double at, const std::function<void()>& progress) override
+    {
+        result.reset();
+        set(at);
+        result = simulate(options, [&](const Result& so_far) {
+            result = so_far;
+            progress();
+        });
+    }
+    json decoder() const override
+    {
+        return json::object(
+            { { "backend", result->backend }, { "device", result->device } });
+    }
+    bool any() const override { return result.has_value(); }
+
+protected:
+    //! The options of the point at \p at of the range.
+    virtual void set(double at) = 0;
+
+    Options options;
+    std::optional<Result> result; //!< so far
 };
 
 struct trait_command {
