@@ -529,6 +529,17 @@ class qa_decode_sync(unittest.TestCase):
                              input=junk + self.received)
         self.check(result.stdout)
 
+    def test_the_earliest_frame_is_the_first(self):
+        for acquire in (159, 160, 161, 320, 1000):
+            result = self.decode("--mode", "stream", "--acquire", str(acquire),
+                                 input=self.received)
+            self.assertEqual((result.returncode, result.stderr), (0, b""), acquire)
+            self.check(result.stdout)
+        junk = bytes(random.Random(1).getrandbits(1) for _ in range(177))
+        result = self.decode("--mode", "stream", "--acquire", "1000",
+                             input=junk + self.received)
+        self.check(result.stdout)
+
     def test_files_in_real_time(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:

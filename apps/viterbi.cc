@@ -271,7 +271,7 @@ public:
         // A decoder finds the codeword that is nearest to anything, so noise shows far
         // less than one half: 0.13 for rate 1/2, 0.02 for 7/8. Wrong codes, punctures and
         // phases were measured at 0.93 to 1.08 of what noise shows, right ones below
-        // 0.87 up to where every tenth bit is wrong.
+        // 0.8 up to where every twentieth bit comes out wrong.
         constexpr double limit = 0.9;
         auto options = d_options;
         if (d_whole && options.frame_bits == 0) {
