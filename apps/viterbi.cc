@@ -3,14 +3,13 @@
 
 /* What the commands ask of the Viterbi decoder. */
 
-#include "channel/awgn.h"
+#include "channel/counter_random.h"
 #include "lab/viterbi/distance_spectrum.h"
 #include "lab/viterbi/simulation.h"
 #include "lab/viterbi/slot_benchmark.h"
 #include "trait.h"
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -310,54 +309,6 @@ private:
 
 // ---- gpufec bench ----
 
-// What is received of coded bits, from number `first` on.
-void add_received(soft_format format,
-                  const awgn_channel& channel,
-                  std::uint64_t first,
-                  const std::vector<std::uint8_t>& coded,
-                  std::vector<std::byte>& items)
-{
-    const auto n = coded.size(), end = items.size();
-    if (format == soft_format::packed4) {
-        items.resize(end + (n + 1) / 2);
-        auto* const to = reinterpret_cast<std::uint8_t*>(&items[end]);
-        channel.packed4(first, coded.data(), n, to);
-    } else if (format == soft_format::int8) {
-        items.resize(end + n);
-        auto* const to = reinterpret_cast<std::int8_t*>(&items[end]);
-        channel.int8(first, coded.data(), n, to);
-    } else {
-        std::vector<float> values(n);
-        channel.float32(first, coded.data(), n, values.data());
-        items.resize(end + n * sizeof(float));
-        std::memcpy(&items[end], values.data(), n * sizeof(float));
-    }
-}
-
-// Noisy soft values of a few megabits, a whole number of frames or puncturing periods.
-std::vector<std::byte> record(const viterbi_options& options)
-{
-    constexpr std::size_t wanted = 1u << 22;
-    const std::size_t unit =
-        options.frame_bits ? options.frame_bits : 8 * options.code.period();
-    const counter_random data(1);
-    const awgn_channel channel(5, options.code.rate(), 2);
-    conv_encoder_kernel encoder(options.code, options.ends, options.frame_bits);
-
-    std::vector<std::byte> items;
-    std::vector<std::uint8_t> bits(unit), coded(encoder.coded_bits(unit));
-    std::uint64_t first = 0;
-    for (std::size_t bit = 0; bit < wanted; bit += unit) {
-        data.bits(bit, unit, bits.data());
-        coded.resize(encoder.coded_bits(unit));
-        options.frame_bits ? encoder.encode_frame(bits.data(), coded.data())
-                           : encoder.encode(bits.data(), unit, coded.data());
-        add_received(options.format, channel, first, coded, items);
-        first += coded.size();
-    }
-    return items;
-}
-
 json steps(const cuda_times& t)
 {
     return json::object({ { "copy_in", t.copy_in_ms },
@@ -395,7 +346,10 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json& cod
     auto subject = std::make_unique<bench_subject>();
     subject->title = options.code.to_string() + ", " + termination_name(options.ends) +
                      ", " + values.text("soft-input");
-    subject->items = record(options);
+    simulation_options recording{ options };
+    recording.ebn0_db = 5;
+    recording.max_bits = 1u << 22;
+    subject->items = received_items(recording);
     subject->stream = [options] { return std::make_unique<viterbi_stream>(options); };
     subject->slots = [options, &items = subject->items] {
         return make_slots(options, items);
