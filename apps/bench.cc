@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
+#include <sstream>
 
 #include <boost/algorithm/string.hpp>
 
@@ -92,147 +93,115 @@ double median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-struct measurement {
-    json state = json::object();
-    std::vector<double> stream, host_to_host; // information bits per second
-    double stream_work = 0;                   // per bit
-    std::unique_ptr<slot_bench> slots;
-    double latency = 0;
-    std::vector<device_times> devices;
-
-    // Information bits per second of the kernels of all devices.
-    double kernels() const
+// What was measured, for machines and for people.
+class bench_report
+{
+public:
+    explicit bench_report(const std::string& work) : d_work(work)
     {
-        double rate = 0;
-        for (const auto& d : devices) {
-            rate += slots->bits / (d.kernels_ms * 1e-3);
-        }
-        return rate;
+        text << std::fixed << std::setprecision(3);
     }
+
+    //! \p runs in information bits per second.
+    void add_rate(const std::string& what,
+                  const std::vector<double>& runs,
+                  double work_per_bit)
+    {
+        const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
+        const std::vector<json> all(runs.begin(), runs.end());
+        d_rates.push_back(json::object({ { "what", what },
+                                         { "median_bits_per_s", median(runs) },
+                                         { "least_bits_per_s", *least },
+                                         { "most_bits_per_s", *most },
+                                         { "runs", json::array(all) } }));
+        text << std::left << std::setw(14) << what << median(runs) / 1e6
+             << " Mb/s of information, median of " << runs.size() << " (" << *least / 1e6
+             << " to " << *most / 1e6 << ")";
+        add_work(d_rates.back(), "", median(runs) * work_per_bit);
+    }
+
+    void add_latency(double bits, double latency, double work_per_bit)
+    {
+        facts.add("batch_bits", bits).add("batch_latency_s", latency);
+        if (!d_work.empty()) {
+            facts.add("latency_ns_per_" + d_work, latency * 1e9 / (bits * work_per_bit));
+        }
+        text << "from slot to slot, a batch of " << bits / 1e6 << " Mbit takes "
+             << latency * 1e3 << " ms\n";
+    }
+
+    void add_devices(const std::vector<device_times>& devices,
+                     double bits,
+                     double work_per_bit)
+    {
+        double rate = 0; // of the kernels of all devices
+        auto each = json::array();
+        for (const auto& d : devices) {
+            rate += bits / (d.kernels_ms * 1e-3);
+            each.add(d.steps_ms);
+        }
+        facts.add("device_ms", devices.front().steps_ms);
+        facts.add("device_ms_of_each", each).add("kernels_bits_per_s", rate);
+        text << "kernels       " << rate / 1e6 << " Mb/s, " << devices.front().kernels_ms
+             << " ms per batch";
+        add_work(facts, "kernels_", rate * work_per_bit);
+    }
+
+    json to_json() const { return json(facts).add("rates", json::array(d_rates)); }
+
+    json facts = json::object();
+    std::ostringstream text;
+
+private:
+    // The trait's own unit beside bits.
+    void add_work(json& j, const std::string& prefix, double rate)
+    {
+        if (!d_work.empty()) {
+            j.add(prefix + "G_" + d_work + "s_per_s", rate / 1e9);
+            text << ", " << rate / 1e9 << " G "
+                 << boost::replace_all_copy(d_work, "_", "-") << "s/s";
+        }
+        text << "\n";
+    }
+
+    const std::string d_work;
+    std::vector<json> d_rates;
 };
 
-void measure_stream(const bench_subject& subject, const settings& s, measurement& m)
+void measure_stream(const bench_subject& subject, const settings& s, bench_report& to)
 {
     const auto decoder = subject.stream();
     stream_bench bench(*decoder, subject.items);
     progress_line progress;
+    std::vector<double> rates;
     bench.run(std::min(0.2, s.duration)); // caches, clocks, a full pipeline
     for (int i = 1; i <= s.runs; ++i) {
         progress.show("run " + std::to_string(i) + " of " + std::to_string(s.runs));
-        m.stream.push_back(bench.run(s.duration));
+        rates.push_back(bench.run(s.duration));
     }
-    m.state = decoder->state();
-    m.stream_work = decoder->work_per_bit();
+    to.text << subject.title << "; " << decoder->state().line() << "\n";
+    to.facts.merge(decoder->state());
+    to.add_rate("stream", rates, decoder->work_per_bit());
 }
 
-void measure_slots(const bench_subject& subject, const settings& s, measurement& m)
+void measure_slots(const bench_subject& subject, const settings& s, bench_report& to)
 {
-    m.slots = subject.slots();
-    if (!m.slots) {
+    const auto slots = subject.slots();
+    if (!slots) {
         return;
     }
-    std::vector<double> latencies;
-    m.slots->host_to_host(std::min(0.2, s.duration));
+    std::vector<double> rates, latencies;
+    slots->host_to_host(std::min(0.2, s.duration));
     for (int i = 0; i < s.runs; ++i) {
-        m.host_to_host.push_back(m.slots->host_to_host(s.duration));
-        latencies.push_back(m.slots->latency());
+        rates.push_back(slots->host_to_host(s.duration));
+        latencies.push_back(slots->latency());
     }
-    m.latency = median(latencies);
-    if (m.slots->measure_devices) {
-        m.devices = m.slots->measure_devices();
+    to.add_rate("host to host", rates, slots->work_per_bit);
+    to.add_latency(slots->bits, median(latencies), slots->work_per_bit);
+    if (slots->measure_devices) {
+        to.add_devices(slots->measure_devices(), slots->bits, slots->work_per_bit);
     }
-}
-
-measurement measure(const bench_subject& subject, const settings& s)
-{
-    measurement m;
-    measure_stream(subject, s, m);
-    measure_slots(subject, s, m);
-    return m;
-}
-
-// A trait's own unit of work beside bits, "" for none.
-void add_work(json& j, const std::string& prefix, const std::string& unit, double rate)
-{
-    if (!unit.empty()) {
-        j.add(prefix + "G_" + unit + "s_per_s", rate / 1e9);
-    }
-}
-
-void print_work(const std::string& unit, double rate)
-{
-    if (!unit.empty()) {
-        std::cout << ", " << rate / 1e9 << " G "
-                  << boost::replace_all_copy(unit, "_", "-") << "s/s";
-    }
-    std::cout << "\n";
-}
-
-json rates(const std::string& what,
-           const std::vector<double>& runs,
-           const std::string& unit,
-           double work_per_bit)
-{
-    const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
-    auto j = json::object(
-        { { "what", what },
-          { "median_bits_per_s", median(runs) },
-          { "least_bits_per_s", *least },
-          { "most_bits_per_s", *most },
-          { "runs", json::array(std::vector<json>(runs.begin(), runs.end())) } });
-    add_work(j, "", unit, median(runs) * work_per_bit);
-    return j;
-}
-
-void add(json& j, const measurement& m, const std::string& unit)
-{
-    j.merge(m.state);
-    auto all = json::array({ rates("stream", m.stream, unit, m.stream_work) });
-    if (m.slots) {
-        const double work = m.slots->work_per_bit;
-        all.add(rates("host to host", m.host_to_host, unit, work));
-        j.add("batch_bits", m.slots->bits).add("batch_latency_s", m.latency);
-        if (!unit.empty()) {
-            j.add("latency_ns_per_" + unit, m.latency * 1e9 / (m.slots->bits * work));
-        }
-        j.merge(m.slots->facts);
-    }
-    j.add("rates", all);
-    if (m.devices.empty()) {
-        return;
-    }
-    j.add("device_ms", m.devices.front().steps_ms);
-    j.add("kernels_bits_per_s", m.kernels());
-    add_work(j, "kernels_", unit, m.kernels() * m.slots->work_per_bit);
-    if (m.devices.size() > 1) {
-        auto each = json::array();
-        for (const auto& d : m.devices) {
-            each.add(d.steps_ms);
-        }
-        j.add("device_ms_of_each", each);
-    }
-}
-
-void print(const measurement& m, const std::string& title, const std::string& unit)
-{
-    const auto [least, most] = std::minmax_element(m.stream.begin(), m.stream.end());
-    std::cout << title << "; " << m.state.line() << "\n"
-              << std::fixed << std::setprecision(3) << "stream        "
-              << median(m.stream) / 1e6 << " Mb/s of information, median of "
-              << m.stream.size() << " (" << *least / 1e6 << " to " << *most / 1e6 << ")";
-    print_work(unit, median(m.stream) * m.stream_work);
-    if (m.slots) {
-        const double rate = median(m.host_to_host);
-        std::cout << "host to host  " << rate / 1e6
-                  << " Mb/s from slot to slot; a batch of " << m.slots->bits / 1e6
-                  << " Mbit takes " << m.latency * 1e3 << " ms";
-        print_work(unit, rate * m.slots->work_per_bit);
-    }
-    if (!m.devices.empty()) {
-        std::cout << "kernels       " << m.kernels() / 1e6 << " Mb/s, "
-                  << m.devices.front().kernels_ms << " ms per batch";
-        print_work(unit, m.kernels() * m.slots->work_per_bit);
-    }
+    to.facts.merge(slots->facts);
 }
 
 } // namespace
@@ -258,17 +227,19 @@ int bench(const decoder_trait& trait, const arguments& args)
     auto code = json::object();
     const auto subject =
         values->naming_options([&] { return trait.make_bench(*values, code); });
-    const auto m = values->naming_options([&] { return measure(*subject, s); });
+    bench_report measured(trait.work);
+    values->naming_options([&] {
+        measure_stream(*subject, s, measured);
+        measure_slots(*subject, s, measured);
+    });
     auto j = json::object(
         { { "command", line.name },
           { "environment", environment() },
           { "options", values->to_json({ "", trait.code_options }, code) } });
-    add(j.merge(values->to_json({ "", trait.bench.options }, json::object())),
-        m,
-        trait.work);
-    report.write(j);
+    j.merge(values->to_json({ "", trait.bench.options }, json::object()));
+    report.write(j.merge(measured.to_json()));
     if (!report.standard_output()) {
-        print(m, subject->title, trait.work);
+        std::cout << measured.text.str();
     }
     return 0;
 }

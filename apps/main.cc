@@ -7,6 +7,7 @@
 #include "printable.h"
 #include "trait.h"
 #include <csignal>
+#include <iomanip>
 #include <iostream>
 
 namespace gr::gpufec {
@@ -16,10 +17,11 @@ namespace {
 struct command {
     std::string name;
     std::string summary;
-    int (*run)(const decoder_trait& trait, const arguments& args);
+    int (*run)(const decoder_trait& trait, const arguments& args); // info has none
 };
 
-const std::vector<command> decoder_commands{
+const std::vector<command> commands{
+    { "info", "devices, presets and chosen defaults", nullptr },
     { "bench", "how fast decoding is", bench },
     { "ber", "error rates over a simulated channel", ber },
     { "decode", "decode a file, or standard input", decode },
@@ -42,87 +44,75 @@ bool is_help(const std::string& word)
     return word == "--help" || word == "-h" || word == "help";
 }
 
-void print_row(std::ostream& out, std::string name, const std::string& summary)
+template <class Rows>
+void print(std::ostream& out, const char* title, const Rows& rows)
 {
-    name.resize(std::max<std::size_t>(12, name.size() + 2), ' ');
-    out << "  " << name << summary << "\n";
+    out << title << ":\n";
+    for (const auto& row : rows) {
+        out << "  " << std::left << std::setw(10) << row.name << row.summary << "\n";
+    }
 }
 
-void print_decoders(std::ostream& out)
+template <class Rows>
+[[noreturn]] void refuse(const char* what, const std::string& word, const Rows& rows)
 {
-    out << "\nDecoders:\n";
-    for (const auto& d : decoders) {
-        print_row(out, d.name, d.summary);
+    std::string known;
+    for (const auto& row : rows) {
+        known += (known.empty() ? "" : ", ") + row.name;
     }
+    throw usage_error(what + (" is \"" + word) + "\": allowed are " + known);
 }
 
 void help(std::ostream& out)
 {
     out << "Usage: gpufec COMMAND [DECODER] [OPTIONS]\n\n"
-           "Forward error correction on a GPU or the CPU. Commands:\n";
-    print_row(out, "info", "devices, presets and chosen defaults");
-    for (const auto& c : decoder_commands) {
-        print_row(out, c.name, c.summary);
-    }
-    print_decoders(out);
+           "Forward error correction on a GPU or the CPU.\n\n";
+    print(out, "Commands", commands);
+    print(out, "\nDecoders of all but info", decoders);
     out << "\nEach command has its own --help, and so has each of its decoders:\n"
            "gpufec bench --help, gpufec bench viterbi --help.\n"
         << exit_status_text;
 }
 
-void help(const command& c)
-{
-    std::cout << "Usage: gpufec " << c.name << " DECODER [OPTIONS]\n\n"
-              << "gpufec " << c.name << ": " << c.summary << ".\n";
-    print_decoders(std::cout);
-    std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n"
-              << exit_status_text;
-}
-
 int run(const command& c, const arguments& args)
 {
-    if (!args.empty() && is_help(args.front())) {
-        help(c);
+    if (!c.run) {
+        return info(args);
+    }
+    const auto word = args.empty() ? "" : args.front();
+    if (is_help(word)) {
+        std::cout << "Usage: gpufec " << c.name << " DECODER [OPTIONS]\n\n"
+                  << "gpufec " << c.name << ": " << c.summary << ".\n\n";
+        print(std::cout, "Decoders", decoders);
+        std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n"
+                  << exit_status_text;
         return 0;
     }
-    std::string known;
     for (const auto& d : decoders) {
-        if (!args.empty() && args.front() == d.name) {
+        if (d.name == word) {
             return c.run(d.trait(), { args.begin() + 1, args.end() });
         }
-        known += (known.empty() ? "" : ", ") + d.name;
     }
-    throw usage_error("decoder is \"" + (args.empty() ? "" : args.front()) +
-                      "\": allowed are " + known);
+    refuse("decoder", word, decoders);
 }
 
 int run(const arguments& args)
 {
-    if (args.empty()) {
-        help(std::cerr);
-        return 2;
+    const auto word = args.empty() ? "" : args.front();
+    if (word.empty() || is_help(word)) {
+        help(word.empty() ? std::cerr : std::cout);
+        return word.empty() ? 2 : 0;
     }
-    const auto& name = args.front();
-    const arguments rest(args.begin() + 1, args.end());
-    if (is_help(name)) {
-        help(std::cout);
-        return 0;
-    }
-    if (name == "--version") {
+    if (word == "--version") {
         std::cout << "gpufec " GPUFEC_VERSION "\n";
         return 0;
     }
-    if (name == "info") {
-        return info(rest);
-    }
-    std::string known = "info";
-    for (const auto& c : decoder_commands) {
-        if (c.name == name) {
-            return run(c, rest);
+    for (const auto& c : commands) {
+        if (c.name == word) {
+            return run(c, { args.begin() + 1, args.end() });
         }
-        known += ", " + c.name;
     }
-    throw usage_error("command is \"" + name + "\": allowed are " + known);
+    refuse("command", word, commands);
 }
 
 // Standard output is checked to the last byte.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -85,6 +86,20 @@ number_of(const option_values& values, const std::string& name, const char* allo
     return number;
 }
 
+template <class Refuse>
+std::vector<double>
+numbers_of(const std::string& text, const char* separator, const Refuse& refuse)
+{
+    std::vector<double> numbers;
+    for (const auto& item : split(text, separator)) {
+        numbers.emplace_back();
+        if (!boost::conversion::try_lexical_convert(item, numbers.back())) {
+            refuse();
+        }
+    }
+    return numbers;
+}
+
 } // namespace
 
 std::vector<std::string> option::choices() const
@@ -110,12 +125,12 @@ option_table::option_table(const std::string& t, const std::string& rows) : titl
 option_values::option_values(const arguments& args,
                              const std::vector<option_table>& tables,
                              const std::vector<std::string>& positional)
-    : d_tables(tables)
 {
     po::options_description all;
     all.add_options()("help,h", "");
-    for (const auto& table : d_tables) {
+    for (const auto& table : tables) {
         all.add(described(table));
+        d_options.insert(d_options.end(), table.options.begin(), table.options.end());
     }
     po::positional_options_description order;
     for (const auto& p : positional) {
@@ -128,31 +143,12 @@ option_values::option_values(const arguments& args,
     } catch (const po::error& error) {
         throw usage_error(error.what());
     }
-    check_choices();
-}
-
-void option_values::check_choices() const
-{
-    for (const auto& table : d_tables) {
-        for (const auto& o : table.options) {
-            const auto all = o.choices();
-            if (!all.empty() && has(o.name) && !boost::count(all, text(o.name))) {
-                refuse_option(o.name, quoted(text(o.name)), listed(all, " and "));
-            }
+    for (const auto& o : d_options) {
+        const auto choices = o.choices();
+        if (!choices.empty() && has(o.name) && !boost::count(choices, text(o.name))) {
+            refuse_option(o.name, quoted(text(o.name)), listed(choices, " and "));
         }
     }
-}
-
-const option* option_values::find(const std::string& name) const
-{
-    for (const auto& table : d_tables) {
-        for (const auto& o : table.options) {
-            if (o.name == name) {
-                return &o;
-            }
-        }
-    }
-    return nullptr;
 }
 
 std::string option_values::text(const std::string& name) const
@@ -189,6 +185,13 @@ std::uint64_t option_values::seed(const std::string& name) const
     return number_of<std::uint64_t>(*this, name, "whole numbers");
 }
 
+std::vector<double> option_values::reals(const std::string& name) const
+{
+    return numbers_of(text(name), ",", [&] {
+        refuse_option(name, quoted(text(name)), "comma separated numbers");
+    });
+}
+
 std::vector<int> option_values::integers(const std::string& name, int base) const
 {
     std::vector<int> numbers;
@@ -196,47 +199,31 @@ std::vector<int> option_values::integers(const std::string& name, int base) cons
         char* end;
         const long number = std::strtol(item.c_str(), &end, base);
         if (item.empty() || *end || number != int(number)) {
+            const auto digits = base == 8 ? " of octal digits" : "";
             refuse_option(name,
                           quoted(text(name)),
-                          std::string("comma separated numbers") +
-                              (base == 8 ? " of octal digits" : ""));
+                          std::string("comma separated numbers") + digits);
         }
         numbers.push_back(int(number));
     }
     return numbers;
 }
 
-std::vector<double> option_values::reals(const std::string& name) const
-{
-    std::vector<double> numbers;
-    for (const auto& item : split(text(name), ",")) {
-        numbers.emplace_back();
-        if (!boost::conversion::try_lexical_convert(item, numbers.back())) {
-            refuse_option(name, quoted(text(name)), "comma separated numbers");
-        }
-    }
-    return numbers;
-}
-
 std::vector<double> parse_range(const std::string& name, const std::string& text)
 {
-    std::vector<double> parts;
-    for (const auto& item : split(text, ":")) {
-        parts.emplace_back();
-        if (!boost::conversion::try_lexical_convert(item, parts.back())) {
-            parts = { NAN };
-            break;
-        }
-    }
+    const auto refuse = [&] {
+        refuse_option(name,
+                      quoted(text),
+                      "A:STEP:B with STEP above 0 and A up to B, a single value, and inf "
+                      "(no noise)");
+    };
+    const auto parts = numbers_of(text, ":", refuse);
     if (parts.size() == 1 && !std::isnan(parts[0])) {
         return parts;
     }
     if (!(parts.size() == 3 && parts[1] > 0 && parts[2] >= parts[0] &&
           (parts[2] - parts[0]) / parts[1] < 1000)) {
-        refuse_option(name,
-                      quoted(text),
-                      "A:STEP:B with STEP above 0 and A up to B, a single value, and inf "
-                      "(no noise)");
+        refuse();
     }
     std::vector<double> points;
     for (int i = 0; parts[0] + i * parts[1] <= parts[2] + 1e-9; ++i) {
@@ -248,11 +235,9 @@ std::vector<double> parse_range(const std::string& name, const std::string& text
 std::vector<std::string> option_values::files() const
 {
     std::vector<std::string> names;
-    for (const auto& table : d_tables) {
-        for (const auto& o : table.options) {
-            if (o.kind == "file" && has(o.name)) {
-                names.push_back(o.name);
-            }
+    for (const auto& o : d_options) {
+        if (o.kind == "file" && has(o.name)) {
+            names.push_back(o.name);
         }
     }
     return names;
@@ -279,15 +264,21 @@ json option_values::to_json(const option_table& table, json known) const
 // The option for a parameter of the library; "" where there is none.
 std::string option_values::option_of(const std::string& parameter) const
 {
-    auto name = boost::replace_all_copy(parameter, "_", "-");
-    if (parameter == "devices") {
-        name = "device";
-    } else if (parameter == "code") {
-        name = "code-file";
-    } else if (parameter == "ebn0_db") {
-        name = find("range") ? "range" : "eb-n0";
+    static const std::map<std::string, std::vector<std::string>> others{
+        { "devices", { "device" } },
+        { "code", { "code-file" } },
+        { "ebn0_db", { "range", "eb-n0" } }
+    };
+    const auto other = others.find(parameter);
+    const auto names = other == others.end()
+                           ? std::vector{ boost::replace_all_copy(parameter, "_", "-") }
+                           : other->second;
+    for (const auto& o : d_options) {
+        if (boost::count(names, o.name)) {
+            return o.name;
+        }
     }
-    return find(name) ? name : "";
+    return "";
 }
 
 // Ahead of " is " one option is named; behind it, only words with an underscore are taken

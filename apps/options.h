@@ -73,10 +73,10 @@ public:
     double real(const std::string& name) const;
     std::uint64_t count(const std::string& name) const;
     std::uint64_t seed(const std::string& name) const;
-    //! "1,2" of digits to the base \p base.
-    std::vector<int> integers(const std::string& name, int base = 10) const;
     //! "0.5,0.5"
     std::vector<double> reals(const std::string& name) const;
+    //! "1,2", or "171,133" to the base 8.
+    std::vector<int> integers(const std::string& name, int base = 10) const;
 
     //! The options that are files.
     std::vector<std::string> files() const;
@@ -110,12 +110,10 @@ public:
     }
 
 private:
-    const option* find(const std::string& name) const;
     std::string option_of(const std::string& parameter) const;
     std::string as_typed(const std::string& message) const;
-    void check_choices() const;
 
-    std::vector<option_table> d_tables;
+    std::vector<option> d_options;
     boost::program_options::variables_map d_values;
 };
 
