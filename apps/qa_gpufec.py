@@ -872,8 +872,19 @@ class qa_wrong_code(unittest.TestCase):
             self.assertFalse(report["wrong_code"])
             self.assertAlmostEqual(report["noise_error_rate"], 0.137, delta=0.005)
 
+    def test_long_streams(self):
+        values = self.with_errors(0.02) * 40  # far more than is looked at as a whole
+        report = self.judge(values)
+        self.assertAlmostEqual(report["channel_error_rate"], 0.02, delta=0.002)
+        self.assertFalse(report["wrong_code"])
+        self.assertTrue(self.judge(values, "--preset", "dvb_7_8")["wrong_code"])
+        # What comes later counts.
+        noise = [self.generator.choice((-20, 20)) for _ in range(120000)] * 60
+        rate = self.judge(values + noise, "--batch", "8")["channel_error_rate"]
+        self.assertGreater(rate, 0.04)
+
     def test_nothing_to_judge(self):
-        for data in (b"", bytes(5000)):
+        for data in (b"", bytes(5000), bytes([20] * 300)):
             result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)
             self.assertEqual((result.returncode, result.stderr), (0, b""))
 

@@ -154,6 +154,7 @@ public:
         d_stages += other.d_stages;
         d_sum += other.d_sum;
     }
+    double stages() const { return d_stages; }
     double rate() const { return d_stages > 0 ? d_sum / d_stages : 0; }
 
 private:
@@ -276,12 +277,12 @@ public:
         if (d_whole && options.frame_bits == 0) {
             options.decode_length = 64; // no bit is left out of 32 blocks
         }
+        auto all = estimate_of(options, d_sample);
         const auto signs = with_random_signs(options.format, d_sample);
         const double noise = estimate_of(options, signs).rate();
-        if (!(noise > 0)) {
+        if (all.stages() < 256 || !(noise > 0)) {
             return json::object(); // too little, or nothing but erasures
         }
-        auto all = estimate_of(options, d_sample);
         if (!d_whole) {
             all.add(estimate());
         }
