@@ -89,6 +89,9 @@ public:
     void run()
     {
         for (const double at : d_simulation.range) {
+            if (caught) {
+                throw interruption();
+            }
             try {
                 simulate(at);
             } catch (const interruption&) {
@@ -123,9 +126,6 @@ private:
                 progress.show(row(d_simulation.columns, d_simulation.point()));
             }
         });
-        if (caught) {
-            throw interruption();
-        }
     }
 
     void add(const json& point)

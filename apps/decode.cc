@@ -141,25 +141,16 @@ private:
 // What is written must be no other file of the call: that would be lost.
 void refuse_one_file_twice(const option_values& values,
                            const file& in,
-                           const file& out,
-                           const json_file& report)
+                           const file& written,
+                           const std::string& name)
 {
-    const auto refuse_if = [](bool same, const std::string& name, const file& written) {
-        if (same) {
-            throw usage_error(name + " is " + written.name() +
-                              ": allowed are files that are named once");
-        }
-    };
-    const auto check = [&](const std::string& name, const file& written) {
-        refuse_if(written.same_as(in), name, written);
-        for (const auto& other : values.files()) {
-            refuse_if(
-                "--" + other != name && written.is_at(values.text(other)), name, written);
-        }
-    };
-    check("OUT", out);
-    if (report.target()) {
-        check("--json", *report.target());
+    bool twice = written.same_as(in);
+    for (const auto& other : values.files()) {
+        twice = twice || ("--" + other != name && written.is_at(values.text(other)));
+    }
+    if (twice) {
+        throw usage_error(name + " is " + written.name() +
+                          ": allowed are files that are named once");
     }
 }
 
@@ -193,7 +184,10 @@ int decode(const decoder_trait& trait, const arguments& args)
     auto in = file::to_read(values->text("IN"));
     auto out = file::to_write(values->text("OUT"));
     json_file report(values->text("json"));
-    refuse_one_file_twice(*values, in, out, report);
+    refuse_one_file_twice(*values, in, out, "OUT");
+    if (report.target()) {
+        refuse_one_file_twice(*values, in, *report.target(), "--json");
+    }
     out.clear();
     file_decoder work(*decoder, pace * decoder->rates.items_per_bit);
     work.run(in, out);

@@ -613,7 +613,8 @@ class qa_decode(unittest.TestCase):
 
     def test_latency_bound_holds_while_input_waits(self):
         process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu", "-", "-"],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
         process.stdin.write(self.soft)
         process.stdin.flush()
         early = os.read(process.stdout.fileno(), 1 << 16)  # before the input ends
@@ -964,7 +965,8 @@ class qa_files(unittest.TestCase):
         end, begin = os.pipe()
         os.set_blocking(begin, False)
         process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu",
-                                    "--unpacked", self.source, "-"], stdout=begin)
+                                    "--unpacked", self.source, "-"], stdout=begin,
+                                   stderr=subprocess.DEVNULL)
         os.close(begin)
         time.sleep(0.5)  # the pipe is full, and stays so
         with os.fdopen(end, "rb") as pipe:
@@ -990,7 +992,8 @@ class qa_files(unittest.TestCase):
         end, begin = os.pipe()
         os.set_blocking(end, False)
         process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu", "-", "-"],
-                                   stdin=end, stdout=subprocess.PIPE)
+                                   stdin=end, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
         os.close(end)
         with os.fdopen(begin, "wb") as pipe:
             for at in range(0, len(self.soft), 50000):
@@ -1024,7 +1027,7 @@ class qa_files(unittest.TestCase):
         pump = subprocess.Popen(["sh", "-c", f"cat > {fifo}"], stdin=endless.stdout)
         result = decode(fifo)
         endless.kill()
-        endless.wait()
+        endless.communicate()
         pump.wait(60)
         self.assertEqual((result.returncode, len(result.stdout)), (0, 10), result.stderr)
         self.assertIn(b"frames too early", result.stderr)
