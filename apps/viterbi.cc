@@ -23,10 +23,10 @@ namespace {
 // ---- the code's options: the parameters of the gpu_viterbi_pbvd block ----
 
 const char* const code_options = R"(
-constraint-length  int                 -     K, 3 to 9 [7]
-polynomials        text                -     comma separated, octal, newest bit most significant; a negative one is an inverted output [171,133]
+constraint-length  int                 -     K, 3 to 9; the default is 7
+polynomials        text                -     comma separated, octal, newest bit most significant; a negative one is an inverted output; the default is 171,133
 puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
-termination        streaming|terminated|truncated|tailbiting  -  [streaming]
+termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, else streaming
 frame-bits         int                 0     information bits per frame; 0 in streaming
 soft-input         int8|float|packed4  int8  positive means bit 0
 soft-scale         real                32    int8 steps per unit of float
