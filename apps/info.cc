@@ -3,9 +3,10 @@
 
 /* gpufec info: what this machine offers, and what would be chosen on it. */
 
-#include "command.h"
 #include "cuda/devices.h"
-#include "viterbi_options.h"
+#include "file.h"
+#include "progress.h"
+#include "trait.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <iomanip>
@@ -90,35 +91,8 @@ json sync_choices()
     return choices;
 }
 
-} // namespace
-
-int info(const arguments& args)
+json preset_choices()
 {
-    command_line line{
-        "gpufec info",
-        "[--json]",
-        "Lists the CUDA devices with their limits and the measured rate of "
-        "copies each way,\nthe instruction set of the CPU backend, and for "
-        "each preset of the Viterbi decoder\nthe block lengths that are "
-        "chosen; with --json also what the synchronisation decoder chooses.",
-        {},
-        {}
-    };
-    line.options.add_options()("json", "for machines");
-    boost::program_options::variables_map values;
-    if (!line.parse(args, values)) {
-        return 0;
-    }
-
-    const auto found = find_cuda_devices();
-    const auto reports = survey(found);
-    viterbi_options cpu{ conv_code(7, { 0171, 0133 }) };
-    cpu.where = backend::cpu;
-    const auto instruction_set = viterbi_decoder(cpu).active_device();
-    auto devices = json::array();
-    for (const auto& r : reports) {
-        devices.add(to_json(r));
-    }
     auto presets = json::array();
     for (const auto& p : conv_presets()) {
         // Defaults depend on the code alone; frames have no usual length.
@@ -130,22 +104,35 @@ int info(const arguments& args)
                                    { "source", p.source },
                                    { "code", options.code.to_string() },
                                    { "rate", options.code.rate() },
-                                   { "termination", to_string(p.ends) },
+                                   { "termination", termination_name(p.ends) },
                                    { "decode_length", decoder.decode_length() },
                                    { "overlap", decoder.overlap() } }));
     }
-    if (values.count("json")) {
-        auto j = json::object({ { "environment", environment() },
-                                { "cpu_backend", instruction_set },
-                                { "cuda_devices", devices } });
-        if (!found.missing.empty()) {
-            j.add("cuda_missing", found.missing);
-        }
-        j.add("viterbi_presets", presets);
-        write_json(j.add("sync_defaults", sync_choices()), "-");
-        return 0;
-    }
+    return presets;
+}
 
+json to_json(const cuda_devices& found,
+             const std::vector<device_report>& reports,
+             const std::string& instruction_set)
+{
+    auto devices = json::array();
+    for (const auto& r : reports) {
+        devices.add(to_json(r));
+    }
+    auto j = json::object({ { "environment", environment() },
+                            { "cpu_backend", instruction_set },
+                            { "cuda_devices", devices } });
+    if (!found.missing.empty()) {
+        j.add("cuda_missing", found.missing);
+    }
+    return j.add("viterbi_presets", preset_choices())
+        .add("sync_defaults", sync_choices());
+}
+
+void print(const cuda_devices& found,
+           const std::vector<device_report>& reports,
+           const std::string& instruction_set)
+{
     std::cout << "gpufec " GPUFEC_VERSION "\n";
     for (const auto& r : reports) {
         print(r);
@@ -157,7 +144,38 @@ int info(const arguments& args)
     for (const auto& p : conv_presets()) {
         std::cout << "  " << std::left << std::setw(12) << p.name << std::setw(26)
                   << p.title << conv_code::preset(p.name).to_string() << ", "
-                  << to_string(p.ends) << "\n";
+                  << termination_name(p.ends) << "\n";
+    }
+}
+
+} // namespace
+
+int info(const arguments& args)
+{
+    const command_line line{
+        "gpufec info",
+        "[--json FILE]",
+        "Lists the CUDA devices with their limits and the measured rate of copies each "
+        "way, the instruction set of the CPU backend, and the presets of the Viterbi "
+        "decoder; with --json also the block lengths that are chosen for each preset, "
+        "and what the synchronisation decoder chooses.",
+        { { "Options", "json file - write all to this file, - for standard output" } }
+    };
+    const auto values = line.parse(args);
+    if (!values) {
+        return 0;
+    }
+    json_file report(values->text("json"));
+    const auto found = find_cuda_devices();
+    const auto devices = survey(found);
+    viterbi_options cpu{ conv_code(7, { 0171, 0133 }) };
+    cpu.where = backend::cpu;
+    const auto instruction_set = viterbi_decoder(cpu).active_device();
+    if (report.wanted()) {
+        report.write(to_json(found, devices, instruction_set));
+    }
+    if (!report.standard_output()) {
+        print(found, devices, instruction_set);
     }
     return 0;
 }

@@ -3,98 +3,125 @@
 
 /* The gpufec command line tool: chooses the command. */
 
-#include "command.h"
-#include <algorithm>
-#include <functional>
+#include "file.h"
+#include "printable.h"
+#include "trait.h"
+#include <csignal>
+#include <iomanip>
 #include <iostream>
 
 namespace gr::gpufec {
 
-int info(const arguments& args);
-int bench_viterbi(const arguments& args);
-int bench_ldpc(const arguments& args);
-int bench_sync(const arguments& args);
-int ber_viterbi(const arguments& args);
-int ber_ldpc(const arguments& args);
-int ber_sync(const arguments& args);
-int decode_viterbi(const arguments& args);
-int decode_ldpc(const arguments& args);
-int decode_sync(const arguments& args);
-
 namespace {
 
 struct command {
-    std::string name;    // "info"
-    std::string decoder; // "viterbi"; empty if there is nothing to choose
+    std::string name;
     std::string summary;
-    std::function<int(const arguments&)> run;
+    int (*run)(const decoder_trait& trait, const arguments& args); // info has none
 };
 
-const std::vector<command>& commands()
+const std::vector<command> commands{
+    { "info", "devices, presets and chosen defaults", nullptr },
+    { "bench", "how fast decoding is", bench },
+    { "ber", "error rates over a simulated channel", ber },
+    { "decode", "decode a file, or standard input", decode },
+};
+
+struct decoder_name {
+    std::string name;
+    std::string summary;
+    decoder_trait (*trait)();
+};
+
+const std::vector<decoder_name> decoders{
+    { "viterbi", "convolutional codes, in a stream or in frames", viterbi_trait },
+    { "ldpc", "LDPC codes, of DVB-S2 or of a file", ldpc_trait },
+    { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
+};
+
+bool is_help(const std::string& word)
 {
-    static const std::vector<command> list{
-        { "info", "", "devices, presets and chosen defaults", info },
-        { "bench", "viterbi", "how fast decoding is", bench_viterbi },
-        { "bench", "ldpc", "how fast decoding is", bench_ldpc },
-        { "bench", "sync", "how fast decoding is", bench_sync },
-        { "ber", "viterbi", "error rates over a simulated channel", ber_viterbi },
-        { "ber", "ldpc", "error rates over a simulated channel", ber_ldpc },
-        { "ber", "sync", "error rates over a simulated channel", ber_sync },
-        { "decode", "viterbi", "decode a file, or standard input", decode_viterbi },
-        { "decode", "ldpc", "decode a file, or standard input", decode_ldpc },
-        { "decode", "sync", "decode a file, or standard input", decode_sync },
-    };
-    return list;
+    return word == "--help" || word == "-h" || word == "help";
+}
+
+template <class Rows>
+void print(std::ostream& out, const char* title, const Rows& rows)
+{
+    out << title << ":\n";
+    for (const auto& row : rows) {
+        out << "  " << std::left << std::setw(10) << row.name << row.summary << "\n";
+    }
+}
+
+template <class Rows>
+[[noreturn]] void refuse(const char* what, const std::string& word, const Rows& rows)
+{
+    std::string known;
+    for (const auto& row : rows) {
+        known += (known.empty() ? "" : ", ") + row.name;
+    }
+    throw usage_error(what + (" is \"" + word) + "\": allowed are " + known);
 }
 
 void help(std::ostream& out)
 {
     out << "Usage: gpufec COMMAND [DECODER] [OPTIONS]\n\n"
-           "Forward error correction on a GPU or the CPU. Commands:\n";
-    for (const auto& c : commands()) {
-        auto name = "  gpufec " + c.name + (c.decoder.empty() ? "" : " " + c.decoder);
-        name.resize(std::max<std::size_t>(28, name.size() + 2), ' ');
-        out << name << c.summary << "\n";
-    }
-    out << "\nEach command has its own --help.\n"
-           "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+           "Forward error correction on a GPU or the CPU.\n\n";
+    print(out, "Commands", commands);
+    print(out, "\nDecoders of all but info", decoders);
+    out << "\nEach command has its own --help, and so has each of its decoders:\n"
+           "gpufec bench --help, gpufec bench viterbi --help.\n"
+        << exit_status_text;
 }
 
-int run(arguments args)
+int run(const command& c, const arguments& args)
 {
-    if (args.empty()) {
-        help(std::cerr);
-        return 2;
+    if (!c.run) {
+        return info(args);
     }
-    const auto name = args.front();
-    args.erase(args.begin());
-    if (name == "--help" || name == "-h" || name == "help") {
-        help(std::cout);
+    const auto word = args.empty() ? "" : args.front();
+    if (is_help(word)) {
+        std::cout << "Usage: gpufec " << c.name << " DECODER [OPTIONS]\n\n"
+                  << "gpufec " << c.name << ": " << c.summary << ".\n\n";
+        print(std::cout, "Decoders", decoders);
+        std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n"
+                  << exit_status_text;
         return 0;
     }
-    if (name == "--version") {
+    for (const auto& d : decoders) {
+        if (d.name == word) {
+            return c.run(d.trait(), { args.begin() + 1, args.end() });
+        }
+    }
+    refuse("decoder", word, decoders);
+}
+
+int run(const arguments& args)
+{
+    const auto word = args.empty() ? "" : args.front();
+    if (word.empty() || is_help(word)) {
+        help(word.empty() ? std::cerr : std::cout);
+        return word.empty() ? 2 : 0;
+    }
+    if (word == "--version") {
         std::cout << "gpufec " GPUFEC_VERSION "\n";
         return 0;
     }
-    std::string decoders;
-    for (const auto& c : commands()) {
-        if (c.name != name) {
-            continue;
+    for (const auto& c : commands) {
+        if (c.name == word) {
+            return run(c, { args.begin() + 1, args.end() });
         }
-        if (c.decoder.empty()) {
-            return c.run(args);
-        }
-        if (!args.empty() && args.front() == c.decoder) {
-            return c.run({ args.begin() + 1, args.end() });
-        }
-        decoders += (decoders.empty() ? "" : ", ") + c.decoder;
     }
-    if (decoders.empty()) {
-        throw usage_error("command is \"" + name +
-                          "\": see gpufec --help for those known");
-    }
-    throw usage_error("decoder is \"" + (args.empty() ? "" : args.front()) +
-                      "\": gpufec " + name + " knows " + decoders);
+    refuse("command", word, commands);
+}
+
+// Standard output is checked to the last byte.
+int run_checked(const arguments& args)
+{
+    const checked_standard_output output;
+    const int status = run(args);
+    std::cout << std::flush;
+    return status;
 }
 
 } // namespace
@@ -102,13 +129,15 @@ int run(arguments args)
 
 int main(int argc, char** argv)
 {
+    using namespace gr::gpufec;
+    std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error like others
     try {
-        return gr::gpufec::run({ argv + 1, argv + argc });
-    } catch (const gr::gpufec::usage_error& error) {
-        std::cerr << "gpufec: " << error.what() << "\n";
+        return run_checked({ argv + 1, argv + argc });
+    } catch (const usage_error& error) {
+        std::cerr << "gpufec: " << printable(error.what()) << "\n";
         return 2;
     } catch (const std::exception& error) {
-        std::cerr << "gpufec: " << error.what() << "\n";
+        std::cerr << "gpufec: " << printable(error.what()) << "\n";
         return 1;
     }
 }

@@ -6,10 +6,13 @@
 """The gpufec command line tool, called as a user calls it. Usage: qa_gpufec.py TOOL"""
 
 import array
+import fcntl
 import json
 import math
 import os
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -155,7 +158,7 @@ class qa_usage(unittest.TestCase):
 class qa_info(unittest.TestCase):
 
     def test_json(self):
-        report = json.loads(run("info", "--json").stdout)
+        report = json.loads(run("info", "--json", "-").stdout)
         names = [p["name"] for p in report["viterbi_presets"]]
         self.assertIn("dvb_3_4", names)
         self.assertTrue(report["cpu_backend"])
@@ -177,7 +180,7 @@ class qa_bench(unittest.TestCase):
                      ["--preset", "wimax", "--frame-bits", "996", "--soft-input",
                       "packed4"]):
             result = run("bench", "viterbi", "--backend", "cpu", "--seconds", "0.2",
-                         "--runs", "3", "--json", *more)
+                         "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
             rate = json.loads(result.stdout)["rates"][0]
             self.assertEqual(len(rate["runs"]), 3)
@@ -191,7 +194,7 @@ class qa_bench(unittest.TestCase):
                      ["--frame-size", "short", "--rate", "8/9", "--soft-input", "float",
                       "--precision", "float", "--eb-n0", "6"]):
             result = run("bench", "ldpc", "--backend", "cpu", "--seconds", "0.2",
-                         "--runs", "3", "--json", *more)
+                         "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
             report = json.loads(result.stdout)
             self.assertEqual([r["what"] for r in report["rates"]],
@@ -219,7 +222,7 @@ class qa_bench(unittest.TestCase):
                       "4", "--frame-symbols", "20", "--soft-input", "float"],
                      ["--codebook", "random", "--output", "posteriors", "--threads", "2"]):
             result = run("bench", "sync", "--backend", "cpu", "--seconds", "0.2",
-                         "--runs", "3", "--json", *more)
+                         "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
             report = json.loads(result.stdout)
             self.assertEqual([r["what"] for r in report["rates"]],
@@ -526,6 +529,17 @@ class qa_decode_sync(unittest.TestCase):
                              input=junk + self.received)
         self.check(result.stdout)
 
+    def test_the_earliest_frame_is_the_first(self):
+        for acquire in (159, 160, 161, 320, 1000):
+            result = self.decode("--mode", "stream", "--acquire", str(acquire),
+                                 input=self.received)
+            self.assertEqual((result.returncode, result.stderr), (0, b""), acquire)
+            self.check(result.stdout)
+        junk = bytes(random.Random(1).getrandbits(1) for _ in range(177))
+        result = self.decode("--mode", "stream", "--acquire", "1000",
+                             input=junk + self.received)
+        self.check(result.stdout)
+
     def test_files_in_real_time(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
@@ -599,7 +613,8 @@ class qa_decode(unittest.TestCase):
 
     def test_latency_bound_holds_while_input_waits(self):
         process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu", "-", "-"],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
         process.stdin.write(self.soft)
         process.stdin.flush()
         early = os.read(process.stdout.fileno(), 1 << 16)  # before the input ends
@@ -615,6 +630,407 @@ class qa_decode(unittest.TestCase):
                      input=self.soft)
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"/dev/full", result.stderr)
+
+
+class qa_help(unittest.TestCase):
+
+    def test_at_every_level(self):
+        for command in ("bench", "ber", "decode"):
+            for word in ("--help", "-h", "help"):
+                result = run(command, word)
+                self.assertEqual((result.returncode, result.stderr), (0, b""), command)
+                for expected in (b"Usage: gpufec " + command.encode(), b"viterbi", b"ldpc",
+                                 b"sync", b"Exit status"):
+                    self.assertIn(expected, result.stdout)
+
+    def test_at_once(self):
+        taken = []
+        for _ in range(5):
+            begin = time.monotonic()
+            run("--help")
+            taken.append(time.monotonic() - begin)
+        self.assertLess(min(taken), 0.2)
+
+    def test_every_option_is_explained(self):
+        for command in ("bench", "ber", "decode"):
+            for decoder in ("viterbi", "ldpc", "sync"):
+                text = run(command, decoder, "--help").stdout.decode()
+                rows = [line for line in text.splitlines() if line.startswith("  --")]
+                self.assertGreater(len(rows), 18)
+                for row in rows:
+                    self.assertRegex(row, r"--[a-z0-9-]+( arg)?( \(=\S+\))? *\S+", row)
+        text = run("bench", "viterbi", "--help").stdout.decode()
+        self.assertIn("auto, pbvd, registers or fused", text)
+
+
+class qa_messages(unittest.TestCase):
+
+    def check(self, expected, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 2, (arguments, result.stderr))
+        self.assertIn(expected, result.stderr.decode())
+
+    def test_options_are_named_as_typed(self):
+        for expected, arguments in (
+                ("--frame-bits is 100: ", "ber viterbi --frame-bits 100"),
+                ("number of --polynomials is 1: ", "ber viterbi --polynomials 171"),
+                ("--device is 17: ", "ber sync --device " + ",".join("0" * 17)),
+                ("--p-insert + --p-delete is 1", "ber sync --p-insert 0.5 --p-delete 0.5"),
+                ("--range is -1000", "ber viterbi --range -1000"),
+                ("--eb-n0 is -1000", "bench ldpc --eb-n0 -1000"),
+                ("--max-latency-ms is -1: ", "decode ldpc --max-latency-ms -1 - -"),
+                ('--batch is "many": allowed are whole numbers', "ber ldpc --batch many"),
+                ('--llr-scale is "1..2": allowed are numbers', "ber ldpc --llr-scale 1..2"),
+                ('--soft-input is "int7": allowed are int8, float and packed4',
+                 "ber viterbi --soft-input int7"),
+                ('--max-bits is -1: allowed are 0 to 1e15', "ber viterbi --max-bits -1"),
+                ("--sim-threads is 2000: allowed are 0 to 1024",
+                 "ber viterbi --sim-threads 2000")):
+            self.check(expected, *arguments.split())
+
+    def test_nothing_raw_reaches_the_terminal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lengths = os.path.join(folder, "lengths")
+            with open(lengths, "wb") as file:
+                file.write(b"\x1b[31m\xff\xfe")
+            result = run("decode", "sync", "--lengths", lengths, "-", "-", input=b"")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(r"\x1b[31m\xff\xfe", result.stderr.decode())
+
+
+class qa_json(unittest.TestCase):
+    """--json FILE in every command, - for standard output."""
+
+    COMMANDS = (("info",), ("bench", "viterbi", "--seconds", "0.05", "--runs", "1"),
+                ("bench", "ldpc", "--frame-size", "short", "--seconds", "0.05", "--runs",
+                 "1"),
+                ("bench", "sync", "--frame-symbols", "20", "--seconds", "0.05", "--runs",
+                 "1"),
+                ("ber", "viterbi", "--range", "3", "--max-bits", "1e5"),
+                ("ber", "ldpc", "--frame-size", "short", "--range", "3", "--max-frames",
+                 "5"),
+                ("ber", "sync", "--frame-symbols", "20", "--max-frames", "5"),
+                ("decode", "viterbi", os.devnull, os.devnull),
+                ("decode", "ldpc", os.devnull, os.devnull),
+                ("decode", "sync", "--mode", "stream", os.devnull, os.devnull))
+
+    def test_standard_output_has_nothing_else(self):
+        for command in self.COMMANDS:
+            result = run(*command, "--json", "-")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("environment", json.loads(result.stdout))
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.json")
+            for command in self.COMMANDS:
+                with open(path, "w") as file:
+                    file.write("x" * 100000) # what was there before is gone
+                result = run(*command, "--json", path)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(result.stdout == b"", command[0] == "decode")
+                with open(path) as file:
+                    report = json.load(file)
+                if command[0] != "info":
+                    self.assertEqual(report["command"], "gpufec " + " ".join(command[:2]))
+                    self.assertIn("backend", report["options"])
+
+    def test_needs_a_file(self):
+        for command in self.COMMANDS:
+            self.assertEqual(run(*command, "--json").returncode, 2)
+
+    def test_long_work_is_not_lost(self):
+        begin = time.monotonic()
+        result = run("ber", "viterbi", "--range", "9", "--json", "/nowhere/report.json")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"/nowhere/report.json", result.stderr)
+        self.assertLess(time.monotonic() - begin, 1)
+
+    def test_strings_are_utf8(self):
+        name = os.fsencode("/nowhere/") + b"\xff\n\x01"
+        result = run("decode", "viterbi", "--puncturing", "", "--json", "-", os.devnull,
+                     os.devnull)
+        json.loads(result.stdout.decode())
+        result = run("decode", "viterbi", name, os.devnull)
+        self.assertIn(r"/nowhere/\xff", result.stderr.decode())
+        self.assertNotIn(b"\xff", result.stderr)
+
+
+class qa_interrupted(unittest.TestCase):
+
+    LONG = {"viterbi": ["--range", "2:1:9", "--min-errors", "0", "--max-bits", "1e12"],
+            "ldpc": ["--frame-size", "short", "--range", "0:1:9", "--min-frame-errors", "0",
+                     "--max-frames", "1e9"],
+            "sync": ["--range", "1e-3,1e-2", "--frame-symbols", "20", "--min-errors", "0",
+                     "--max-frames", "1e9"]}
+
+    def interrupt(self, number, *arguments):
+        process = subprocess.Popen([TOOL, "ber", *arguments, "--backend", "cpu"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + number, err)
+        self.assertIn(b"interrupted", err)
+        return out.decode()
+
+    def test_what_is_there_is_written(self):
+        for decoder, arguments in self.LONG.items():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                report = json.loads(self.interrupt(number, decoder, *arguments, "--json",
+                                                   "-"))
+                self.assertFalse(report["complete"])
+                point = report["points"][-1]
+                self.assertFalse(point["complete"])
+                self.assertGreater(point.get("bits", point.get("symbols")), 0)
+                self.assertEqual(report["decoder"]["backend"], "cpu")
+
+    def test_points_that_are_done_stay(self):
+        report = json.loads(self.interrupt(
+            signal.SIGINT, "viterbi", "--range", "1:11:12", "--min-errors", "100",
+            "--max-bits", "1e12", "--json", "-"))
+        first, second = report["points"]
+        self.assertNotIn("complete", first)
+        self.assertGreaterEqual(first["errors"], 100)
+        self.assertFalse(second["complete"])
+
+    def test_table(self):
+        text = self.interrupt(signal.SIGINT, "ldpc", *self.LONG["ldpc"])
+        self.assertIn("Eb/N0", text)
+        self.assertEqual(len(text.splitlines()), 3)
+
+    def test_while_the_reference_runs(self):
+        report = json.loads(self.interrupt(
+            signal.SIGINT, "ldpc", "--range", "0.5", "--max-frames", "200",
+            "--min-frame-errors", "0", "--max-iterations", "5", "--reference", "--json",
+            "-"))
+        self.assertFalse(report["complete"])
+
+    def test_complete(self):
+        result = run("ber", "viterbi", "--backend", "cpu", "--range", "2", "--max-bits",
+                     "1e5", "--json", "-")
+        self.assertTrue(json.loads(result.stdout)["complete"])
+
+
+class qa_wrong_code(unittest.TestCase):
+    """decode viterbi says what the channel's error rate is, and when it is noise."""
+
+    def setUp(self):
+        generator = random.Random(7)
+        bits = [generator.getrandbits(1) for _ in range(60000)]
+        self.values = [-20 if c else 20 for c in encode_k7(bits)]
+        self.generator = generator
+
+    def judge(self, values, *arguments, kind="b"):
+        soft = array.array(kind, values).tobytes()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.json")
+            result = run("decode", "viterbi", "--backend", "cpu", *arguments, "--json", path,
+                         "-", "-", input=soft)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(path) as file:
+                report = json.load(file)
+        self.assertEqual(report["wrong_code"], b"WARNING" in result.stderr)
+        self.assertIn(b"hannel bit error rate", result.stderr)
+        return report
+
+    def with_errors(self, rate):
+        return [-v if self.generator.random() < rate else v for v in self.values]
+
+    def test_estimate(self):
+        for rate in (0, 0.01, 0.05):
+            report = self.judge(self.with_errors(rate))
+            self.assertAlmostEqual(report["channel_error_rate"], rate, delta=0.2 * rate)
+            self.assertFalse(report["wrong_code"])
+            self.assertAlmostEqual(report["noise_error_rate"], 0.137, delta=0.005)
+
+    def test_wrong_codes(self):
+        for arguments in (["--polynomials", "133,171"], ["--polynomials", "171,-133"],
+                          ["--preset", "dvb_3_4"], ["--preset", "dvb_7_8"],
+                          ["--polynomials", "133,171,165"],
+                          ["--constraint-length", "9", "--polynomials", "753,561"],
+                          ["--termination", "tailbiting", "--frame-bits", "500",
+                           "--polynomials", "165,127"]):
+            for rate in (0, 0.02):
+                self.assertTrue(self.judge(self.with_errors(rate), *arguments)["wrong_code"],
+                                arguments)
+
+    def test_wrong_phase_and_noise(self):
+        self.assertTrue(self.judge(self.values[1:])["wrong_code"])
+        noise = [self.generator.gauss(0, 30) for _ in range(100000)]
+        whole = [max(-127, min(127, round(n))) for n in noise]
+        self.assertTrue(self.judge(whole)["wrong_code"])
+        self.assertTrue(self.judge(noise, "--soft-input", "float", kind="f")["wrong_code"])
+
+    def test_other_formats(self):
+        noisy = self.with_errors(0.02)
+        floats = self.judge([v / 20 for v in noisy], "--soft-input", "float", kind="f")
+        self.assertAlmostEqual(floats["channel_error_rate"], 0.02, delta=0.005)
+        nibbles = [(a // 5 & 15) << 4 | b // 5 & 15 for a, b in zip(noisy[::2], noisy[1::2])]
+        packed = self.judge(nibbles, "--soft-input", "packed4", kind="B")
+        self.assertAlmostEqual(packed["channel_error_rate"], 0.02, delta=0.005)
+        for report in (floats, packed):
+            self.assertFalse(report["wrong_code"])
+            self.assertAlmostEqual(report["noise_error_rate"], 0.137, delta=0.005)
+
+    def test_long_streams(self):
+        values = self.with_errors(0.02) * 40  # far more than is looked at as a whole
+        report = self.judge(values)
+        self.assertAlmostEqual(report["channel_error_rate"], 0.02, delta=0.002)
+        self.assertFalse(report["wrong_code"])
+        self.assertTrue(self.judge(values, "--preset", "dvb_7_8")["wrong_code"])
+        # What comes later counts.
+        noise = [self.generator.choice((-20, 20)) for _ in range(120000)] * 60
+        rate = self.judge(values + noise, "--batch", "8")["channel_error_rate"]
+        self.assertGreater(rate, 0.04)
+
+    def test_nothing_to_judge(self):
+        for data in (b"", bytes(5000), bytes([20] * 300)):
+            result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+
+
+class qa_files(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        generator = random.Random(5)
+        bits = [generator.getrandbits(1) for _ in range(100003)]
+        self.soft = bytes((256 - 32) if c else 32 for c in encode_k7(bits))
+        self.decoded = pack(bits)
+        self.source = self.path("in")
+        with open(self.source, "wb") as file:
+            file.write(self.soft)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def check_refused(self, *arguments, **keywords):
+        result = run("decode", *arguments, cwd=self.folder.name, **keywords)
+        self.assertEqual(result.returncode, 2, (arguments, result.stderr))
+        self.assertIn(b"named once", result.stderr)
+        with open(self.source, "rb") as file:
+            self.assertEqual(file.read(), self.soft)
+
+    def test_input_is_not_overwritten(self):
+        os.link(self.source, self.path("hard"))
+        os.symlink("in", self.path("soft"))
+        for decoder in (["viterbi"], ["ldpc", "--frame-size", "short"],
+                        ["sync", "--mode", "stream"]):
+            for name in (self.source, "in", "./in", "hard", "soft"):
+                self.check_refused(*decoder, self.source, name)
+                self.check_refused(*decoder, "--json", name, self.source, os.devnull)
+        self.check_refused("viterbi", "--json", "new", "in", "new")
+        with open(self.source, "rb") as file:
+            self.check_refused("viterbi", "-", "in", stdin=file)
+        with open(self.source, "ab") as file: # run() would take stdout itself
+            process = subprocess.run([TOOL, "decode", "viterbi", self.source, "-"],
+                                     stdout=file, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(process.returncode, 2)
+
+    def test_no_option_is_overwritten(self):
+        with open(self.path("lengths"), "w") as file:
+            file.write("2100")
+        self.check_refused("sync", "--lengths", "lengths", os.devnull, "lengths")
+        with open(self.path("code"), "w") as file:
+            file.write(HAMMING)
+        self.check_refused("ldpc", "--code-file", "code", os.devnull, "./code")
+        with open(self.path("code")) as file:
+            self.assertEqual(file.read(), HAMMING)
+
+    def test_devices_may_be_both(self):
+        result = run("decode", "viterbi", os.devnull, os.devnull)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_full_disk(self):
+        for arguments in (["decode", "viterbi", self.source, "-"], ["info"], ["--help"],
+                          ["info", "--json", "-"], ["bench", "--help"], ["--version"],
+                          ["ber", "viterbi", "--range", "9", "--max-bits", "1e4"]):
+            with open("/dev/full", "wb") as full:
+                process = subprocess.run([TOOL, *arguments], stdout=full,
+                                         stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(process.returncode, 1, arguments)
+            self.assertIn(b"standard output: No space left", process.stderr)
+        result = run("ber", "viterbi", "--range", "9", "--max-bits", "1e4", "--json",
+                     "/dev/full")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"/dev/full: No space left", result.stderr)
+        result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e4", "--plot",
+                     "/nowhere/plot.png")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"--plot", result.stderr)
+
+    def test_pipe_that_does_not_block(self):
+        end, begin = os.pipe()
+        os.set_blocking(begin, False)
+        process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu",
+                                    "--unpacked", self.source, "-"], stdout=begin,
+                                   stderr=subprocess.DEVNULL)
+        os.close(begin)
+        time.sleep(0.5)  # the pipe is full, and stays so
+        with os.fdopen(end, "rb") as pipe:
+            received = pipe.read()
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(len(received), 100003)
+        self.assertEqual(pack(list(received)), self.decoded)
+
+    def test_text_into_a_pipe_that_does_not_block(self):
+        whole = run("ber", "viterbi", "--help").stdout
+        end, begin = os.pipe()
+        os.set_blocking(begin, False)
+        fcntl.fcntl(begin, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(begin, b"x" * 4096)
+        process = subprocess.Popen([TOOL, "ber", "viterbi", "--help"], stdout=begin)
+        os.close(begin)
+        time.sleep(0.3)
+        with os.fdopen(end, "rb") as pipe:
+            self.assertEqual(pipe.read(), b"x" * 4096 + whole)
+        self.assertEqual(process.wait(60), 0)
+
+    def test_input_that_does_not_block(self):
+        end, begin = os.pipe()
+        os.set_blocking(end, False)
+        process = subprocess.Popen([TOOL, "decode", "viterbi", "--backend", "cpu", "-", "-"],
+                                   stdin=end, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        os.close(end)
+        with os.fdopen(begin, "wb") as pipe:
+            for at in range(0, len(self.soft), 50000):
+                pipe.write(self.soft[at:at + 50000])
+                pipe.flush()
+                time.sleep(0.05)
+        self.assertEqual(process.communicate(timeout=60)[0], self.decoded)
+
+    def test_reader_that_is_gone(self):
+        for arguments in (["decode", "viterbi", self.source, "-"], ["--help"]):
+            end, begin = os.pipe()
+            os.close(end)
+            process = subprocess.run([TOOL, *arguments], stdout=begin,
+                                     stderr=subprocess.PIPE, timeout=60)
+            os.close(begin)
+            self.assertEqual(process.returncode, 1)
+            self.assertIn(b"standard output: Broken pipe", process.stderr)
+
+    def test_lengths_without_end(self):
+        def decode(lengths):
+            limit = (1 << 29, 1 << 29)
+            return run("decode", "sync", "--frame-symbols", "2", "--lengths", lengths, "-",
+                       "-", input=bytes(100),
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+        result = decode("/dev/zero")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(rb"\x00", result.stderr)
+        endless = subprocess.Popen(["yes", "20"], stdout=subprocess.PIPE)
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        pump = subprocess.Popen(["sh", "-c", f"cat > {fifo}"], stdin=endless.stdout)
+        result = decode(fifo)
+        endless.kill()
+        endless.communicate()
+        pump.wait(60)
+        self.assertEqual((result.returncode, len(result.stdout)), (0, 10), result.stderr)
+        self.assertIn(b"frames too early", result.stderr)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def limit_rates(options):
                "--threads", str(options.threads), "--seconds", str(options.seconds),
                "--device", ",".join(map(str, options.devices)),
                "--batch", str(options.batch),
-               "--runs", "1", "--json"]
+               "--runs", "1", "--json", "-"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [rate["median_bits_per_s"] for rate in json.loads(output)["rates"]]
 

@@ -156,8 +156,8 @@ json measure_cuda(const code_size& c, double p, const setting& s, unsigned frame
         const auto steps = decoder->time_steps({ frames }, b.memory(), rounds);
         const auto kernels_ms = step_ms(steps, "kernels");
         entry.add("kernels_ms", kernels_ms)
-            .add("in_ms", step_ms(steps, "copy in"))
-            .add("out_ms", step_ms(steps, "copy out"))
+            .add("in_ms", step_ms(steps, "copy_in"))
+            .add("out_ms", step_ms(steps, "copy_out"))
             .add("mbit_per_s", frames * information_bits(c) / kernels_ms / 1e3)
             .add("device_mib", decoder->limits().device_bytes / 1048576.0);
         if (s.output == sync_output::symbols) {

@@ -27,7 +27,7 @@ FLOWGRAPH = pathlib.Path(__file__).with_name("flowgraph_rate.py")
 
 def bench(tool, devices, batch, seconds):
     command = [tool, "bench", "viterbi", "--backend", "cuda", "--device", devices,
-               "--batch", str(batch), "--seconds", str(seconds), "--runs", "5", "--json"]
+               "--batch", str(batch), "--seconds", str(seconds), "--runs", "5", "--json", "-"]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     rates = {rate["what"]: rate["median_bits_per_s"] for rate in report["rates"]}
     return {"devices": devices, "batch": report["batch"],

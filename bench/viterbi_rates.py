@@ -54,7 +54,7 @@ ROWS = (
 
 def bench(tool, options, seconds):
     command = [tool, "bench", "viterbi", "--backend", "cuda", *options.split(),
-               "--seconds", str(seconds), "--runs", "3", "--json"]
+               "--seconds", str(seconds), "--runs", "3", "--json", "-"]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         sys.exit(f"viterbi_rates: {tool} failed: {options}")

@@ -26,7 +26,7 @@ def bench(tool, kernel, blocks, slots, seconds):
     done = subprocess.run(
         [tool, "bench", "viterbi", "--backend", "cuda", "--cuda-kernel", kernel,
          "--decode-length", "512", "--overlap", "42", "--batch", str(blocks),
-         "--slots", str(slots), "--seconds", str(seconds), "--runs", "3", "--json"],
+         "--slots", str(slots), "--seconds", str(seconds), "--runs", "3", "--json", "-"],
         stdout=subprocess.PIPE, check=False)
     if done.returncode:
         sys.exit(f"viterbi_table3: {tool} failed for {kernel}, {blocks} blocks")

@@ -113,7 +113,7 @@ public:
             }
         }
         if (d_options.reference) {
-            run_reference();
+            run_reference(progress);
         }
         return result();
     }
@@ -222,23 +222,29 @@ private:
     }
 
     // On the frames that were counted.
-    void run_reference()
+    void run_reference(const std::function<void(const simulation_result&)>& progress)
     {
-        std::vector<error_counts> each(d_counts.frames);
-        on_threads(0, each.size(), [&](std::uint64_t f) {
-            const auto r = reference::sum_product(d_code,
-                                                  d_options.decoder.schedule,
-                                                  in_nats(f),
-                                                  d_options.decoder.max_iterations,
-                                                  d_options.decoder.early_stop);
-            each[f] = counted(
-                d_source.codeword(f),
-                [&r](auto, auto p) { return r.bits[p]; },
-                r.iterations,
-                r.unsatisfied);
-        });
-        for (const auto& c : each) {
-            d_reference.add(c);
+        const std::uint64_t round = 8 * d_options.threads;
+        for (std::uint64_t first = 0; first < d_counts.frames; first += round) {
+            std::vector<error_counts> each(std::min(round, d_counts.frames - first));
+            on_threads(first, each.size(), [&](std::uint64_t f) {
+                const auto r = reference::sum_product(d_code,
+                                                      d_options.decoder.schedule,
+                                                      in_nats(f),
+                                                      d_options.decoder.max_iterations,
+                                                      d_options.decoder.early_stop);
+                each[f - first] = counted(
+                    d_source.codeword(f),
+                    [&r](auto, auto p) { return r.bits[p]; },
+                    r.iterations,
+                    r.unsatisfied);
+            });
+            for (const auto& c : each) {
+                d_reference.add(c);
+            }
+            if (progress) {
+                progress(result());
+            }
         }
     }
 
@@ -273,9 +279,8 @@ private:
 
 } // namespace
 
-simulation_result
-simulate_ldpc(const simulation_options& options,
-              const std::function<void(const simulation_result&)>& progress)
+simulation_result simulate(const simulation_options& options,
+                           const std::function<void(const simulation_result&)>& progress)
 {
     if (!options.decoder.codes.at(0).can_encode()) {
         refuse("code", options.decoder.codes[0].name(), "it cannot be encoded");

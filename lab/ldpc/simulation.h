@@ -76,11 +76,11 @@ struct simulation_result {
  * The same options give the same counts on every backend, with any batch and any number
  * of threads.
  *
- * \param progress called now and then
+ * \param progress called now and then; it may throw
  */
 simulation_result
-simulate_ldpc(const simulation_options& options,
-              const std::function<void(const simulation_result&)>& progress = {});
+simulate(const simulation_options& options,
+         const std::function<void(const simulation_result&)>& progress = {});
 
 } // namespace gr::gpufec::ldpc
 

@@ -69,7 +69,7 @@ class simulation
 {
 public:
     simulation(const simulation_options& options,
-               const std::function<void(const error_counts&)>& progress)
+               const std::function<void(const simulation_result&)>& progress)
         : d_options(options),
           d_progress(progress),
           d_source(options.decoder, options.seed),
@@ -95,10 +95,15 @@ public:
             d_counts.add(symbols, symbols);
             d_sent.pop_front();
         }
-        return { d_counts, d_decoder.active_backend(), d_decoder.active_device() };
+        return result();
     }
 
 private:
+    simulation_result result() const
+    {
+        return { d_counts, d_decoder.active_backend(), d_decoder.active_device() };
+    }
+
     bool enough() const
     {
         return d_counts.frames >= d_options.max_frames ||
@@ -143,7 +148,7 @@ private:
             }
         }
         if (any && d_progress) {
-            d_progress(d_counts);
+            d_progress(result());
         }
         return any;
     }
@@ -164,7 +169,7 @@ private:
     }
 
     const simulation_options& d_options;
-    const std::function<void(const error_counts&)>& d_progress;
+    const std::function<void(const simulation_result&)>& d_progress;
     const frame_source d_source;
     sync_decoder d_decoder;
     std::deque<std::vector<std::uint16_t>> d_sent; // and not yet decoded
@@ -177,8 +182,8 @@ private:
 
 } // namespace
 
-simulation_result simulate_sync(const simulation_options& options,
-                                const std::function<void(const error_counts&)>& progress)
+simulation_result simulate(const simulation_options& options,
+                           const std::function<void(const simulation_result&)>& progress)
 {
     auto with = options;
     with.decoder.output = sync_output::symbols;

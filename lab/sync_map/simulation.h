@@ -70,11 +70,11 @@ struct simulation_result {
  * The same options give the same counts with any batch and any number of threads, and on
  * every backend but for ties in floating point.
  *
- * \param progress called now and then
+ * \param progress called now and then; it may throw
  */
 simulation_result
-simulate_sync(const simulation_options& options,
-              const std::function<void(const error_counts&)>& progress = {});
+simulate(const simulation_options& options,
+         const std::function<void(const simulation_result&)>& progress = {});
 
 } // namespace gr::gpufec::sync_map
 

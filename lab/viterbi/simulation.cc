@@ -377,4 +377,15 @@ simulation_result simulate(const simulation_options& options,
     return simulation(options, progress).run();
 }
 
+std::vector<std::byte> received_items(const simulation_options& options)
+{
+    const source made(options);
+    std::vector<std::byte> items;
+    for (std::uint64_t index = 0; index < made.segments(); ++index) {
+        const auto part = made.make(index).items;
+        items.insert(items.end(), part.begin(), part.end());
+    }
+    return items;
+}
+
 } // namespace gr::gpufec::viterbi

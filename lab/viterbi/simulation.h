@@ -116,6 +116,10 @@ simulation_result simulate(
     const simulation_options& options,
     const std::function<void(const simulation_result&)>& progress = [](const auto&) {});
 
+//! The soft values of the same max_bits, at least, as the decoder of \p options gets
+//! them.
+std::vector<std::byte> received_items(const simulation_options& options);
+
 } // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_SIMULATION_H */

@@ -57,7 +57,7 @@ private:
         }
         mark("");
         copy_in(s, s.input.get(), memory.input, job.input_bytes);
-        mark("copy in");
+        mark("copy_in");
         if (d_last && d_last != &s) {
             cuda::check(cudaStreamWaitEvent(stream, d_last->decoded.get(), 0), "event");
         }
@@ -69,7 +69,7 @@ private:
         mark("kernels");
         copy_out(s, memory.output, s.output.get(), job.output_bytes);
         copy_out(s, memory.status, s.status.get(), job.codewords * sizeof(frame_status));
-        mark("copy out");
+        mark("copy_out");
     }
 
     void decode(const job::run& run, ldpc_slot& s)

@@ -39,7 +39,7 @@ struct batch_memory {
 
 //! How long a step of a batch takes on a device.
 struct timed_step {
-    std::string name; //!< "copy in", "kernels", …
+    std::string name; //!< "copy_in", "kernels", "copy_out", …
     double ms;
 };
 

@@ -491,7 +491,7 @@ private:
     {
         mark("");
         copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
-        mark("copy in");
+        mark("copy_in");
         auto g = d_geometry;
         g.frames = job.frames;
         d_launch->launch(g,
@@ -505,7 +505,7 @@ private:
         mark("kernels");
         copy_out(s, memory.output, s.output.get(), job.frames * d_setup.output_bytes());
         copy_out(s, memory.status, s.status.get(), job.frames * sizeof(sync_status));
-        mark("copy out");
+        mark("copy_out");
     }
 
     const setup d_setup;

@@ -17,26 +17,6 @@ namespace gr::gpufec {
 
 using namespace sync_map;
 
-namespace {
-
-double entropy(double p) { return p > 0 ? -p * std::log2(p) : 0; }
-
-/* What a stream that follows its frames is more likely than random items, as a logarithm
- * an item; half of that is the limit. An item that the code explains is worth the code's
- * rate and the channel's entropy, instead of that of a random symbol. */
-double lock_limit(const sync_options& o)
-{
-    const auto& c = o.channel;
-    const double worth = std::log2(double(o.code.alphabet()));
-    const double followed =
-        std::log2(double(o.code.q())) / o.code.n() + entropy(c.p_insert()) +
-        entropy(c.p_delete()) + entropy(c.p_transmit()) +
-        c.p_transmit() * (entropy(c.p_substitute()) + entropy(1 - c.p_substitute()));
-    return followed < worth ? std::log(2.0) * (worth - followed) / 2 : -INFINITY;
-}
-
-} // namespace
-
 class sync_decoder::impl : public stream_decoder<room>
 {
 public:

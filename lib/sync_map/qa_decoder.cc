@@ -210,6 +210,30 @@ TEST(sync_decoder_stream, finds_the_first_frame)
     EXPECT_GE(found, 99u);
 }
 
+TEST(sync_decoder_stream, acquires_the_earliest_frame)
+{
+    const auto code = codebook_davey_mackay(10, 32, 40, 4);
+    const bsid_model channel(0.005, 0.005);
+    auto o = stream_options({ code, channel }, sync_output::symbols);
+    o.acquire = 4 * code.frame_bits();
+    std::mt19937_64 random(99);
+    for (unsigned s = 0; s < 60; ++s) {
+        const auto data = random_frames(code, channel, 8);
+        // From nothing up to more than a frame.
+        const unsigned offset = s % 6 * code.frame_bits() / 4;
+        std::vector<std::uint8_t> items(offset);
+        for (auto& bit : items) {
+            bit = random() >> 63;
+        }
+        const auto rest = joined(data);
+        items.insert(items.end(), rest.begin(), rest.end());
+        const auto decoded = decode_stream<std::uint8_t>(o, items, items.size());
+        ASSERT_FALSE(decoded.begins.empty());
+        EXPECT_NEAR(decoded.begins[0], offset, 3) << s;
+        EXPECT_TRUE(decoded.locked[0]) << s;
+    }
+}
+
 TEST(sync_decoder_stream, says_when_it_has_lost_the_frames)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);

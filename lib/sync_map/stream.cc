@@ -9,6 +9,23 @@
 
 namespace gr::gpufec::sync_map {
 
+namespace {
+
+double entropy(double p) { return p > 0 ? -p * std::log2(p) : 0; }
+
+} // namespace
+
+double lock_limit(const sync_options& o)
+{
+    const auto& c = o.channel;
+    const double worth = std::log2(double(o.code.alphabet()));
+    const double followed =
+        std::log2(double(o.code.q())) / o.code.n() + entropy(c.p_insert()) +
+        entropy(c.p_delete()) + entropy(c.p_transmit()) +
+        c.p_transmit() * (entropy(c.p_substitute()) + entropy(1 - c.p_substitute()));
+    return followed < worth ? std::log(2.0) * (worth - followed) / 2 : -INFINITY;
+}
+
 stream_cutter::stream_cutter(const sync_options& options, const setup& setup)
     : d_options(options),
       d_setup(setup),
@@ -122,32 +139,61 @@ void stream_cutter::forget()
     }
 }
 
-// Finds the first boundary: every offset is as likely before the first frame is received.
+// Finds the first boundary. Every frame of the stream has one that explains as much, so
+// offsets are looked at a frame's length at a time: the earliest that is followed is it.
 void stream_cutter::acquire()
 {
-    auto setup = d_setup;
-    setup.form = sync_form::linear;
-    const drift_range window{ d_window.first, int(d_options.acquire) + d_window.last };
-    setup.window = window.size();
-    setup.max_items += d_options.acquire;
-    setup.drifts = true;
-    setup.output = sync_output::symbols;
-    std::vector<double> start(setup.window, 0);
-    std::fill_n(start.begin() - window.first, d_options.acquire + 1, 1.0);
-
-    lane_group group(setup, std::make_shared<word_tries>(setup.code), cpu_kernels());
-    const host_memory in(setup.input_bytes()), out(setup.output_bytes());
-    fill(setup, d_origin, window, start, in.data());
-    sync_status status;
-    group.decode(in.data(), 1, out.data(), &status);
-    const int offset = status.valid ? status.start_drift : 0;
-
-    d_origin += offset;
+    const auto frame = std::uint64_t(d_setup.code.n()) * d_setup.outputs;
+    const auto there = std::uint64_t(std::max<std::int64_t>(1, received() - d_origin));
+    boundary best{ 0, -INFINITY };
+    for (std::uint64_t first = 0; first <= d_options.acquire && first < there;
+         first += frame) {
+        const auto last = std::min<std::uint64_t>(first + frame - 1, d_options.acquire);
+        const auto found = most_likely_boundary(first, last);
+        if (found.log_probability > best.log_probability) {
+            best = found;
+        }
+        if (found.log_probability > lock_limit(d_options)) {
+            best = found;
+            break;
+        }
+    }
+    d_origin += best.offset;
     for (unsigned m = 0; m < d_window.size(); ++m) {
-        const int from = offset + d_window.first + int(m);
+        const int from = best.offset + d_window.first + int(m);
         d_alpha[m] = from >= 0 && from <= int(d_options.acquire);
     }
     d_acquired = true;
+}
+
+// Among offsets that are all as likely before the frame is received.
+stream_cutter::boundary stream_cutter::most_likely_boundary(unsigned first,
+                                                            unsigned last) const
+{
+    const unsigned span = last - first;
+    auto setup = d_setup;
+    setup.form = sync_form::linear;
+    const drift_range window{ d_window.first, int(span) + d_window.last };
+    setup.window = window.size();
+    setup.max_items += span;
+    setup.drifts = true;
+    setup.output = sync_output::symbols;
+    std::vector<double> start(setup.window, 0);
+    std::fill_n(start.begin() - window.first, span + 1, 1.0);
+
+    lane_group group(setup, std::make_shared<word_tries>(setup.code), cpu_kernels());
+    const host_memory in(setup.input_bytes()), out(setup.output_bytes());
+    fill(setup, d_origin + first, window, start, in.data());
+    sync_status status;
+    group.decode(in.data(), 1, out.data(), &status);
+    if (!status.valid) {
+        return { int(first), -INFINITY };
+    }
+    const auto whole = std::int64_t(d_setup.code.n()) * d_setup.symbols;
+    const auto items =
+        std::min(whole, received() - d_origin - first - status.start_drift);
+    return { int(first) + status.start_drift,
+             status.log_probability / std::max<std::int64_t>(1, items) };
 }
 
 } // namespace gr::gpufec::sync_map

@@ -14,6 +14,15 @@
 namespace gr::gpufec::sync_map {
 
 /*!
+ * \brief What a stream that follows its frames is more likely than random items, as a
+ * logarithm per item; half of that is the limit.
+ *
+ * An item that the code explains is worth the code's rate and the channel's entropy,
+ * instead of that of a random symbol.
+ */
+double lock_limit(const sync_options& options);
+
+/*!
  * \brief The sequential part of stream decoding: where each frame begins.
  *
  * A frame starts with α of the boundary before, which the forward recursion carries from
@@ -54,6 +63,11 @@ public:
 private:
     std::int64_t received() const { return d_first_item + std::int64_t(held()); }
     void acquire();
+    struct boundary {
+        int offset;
+        double log_probability; // per item, against that of random ones
+    };
+    boundary most_likely_boundary(unsigned first, unsigned last) const;
     void fill(const setup& setup,
               std::int64_t origin,
               drift_range window,

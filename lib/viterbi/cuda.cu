@@ -425,14 +425,14 @@ private:
     {
         mark("");
         copy_in(s, s.input.get(), memory.input, input_bytes(job));
-        mark("copy in");
+        mark("copy_in");
         const device_buffers on_device{
             s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
         };
         d_kernels->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
         copy_out(s, memory.output, s.output.get(), output_bytes(job));
-        mark("copy out");
+        mark("copy_out");
     }
 
     static std::size_t padded_pairs(std::size_t blocks)

@@ -1,0 +1,496 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the commands ask of the synchronisation decoder. */
+
+#include "lab/sync_map/simulation.h"
+#include "lab/sync_map/slot_benchmark.h"
+#include "trait.h"
+#include <gnuradio/gpufec/sync_map.h>
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include <boost/algorithm/string.hpp>
+
+namespace gr::gpufec {
+
+using namespace sync_map;
+
+namespace {
+
+// ---- the code's options: the parameters of the gpu_sync_map block ----
+
+const char* const code_options = R"(
+codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N q rows of n digits
+codebook-seed      seed   1      of the first two
+marker             text   00111  of a marker code: n is log2 q and its length
+q                  int    32     symbols to choose from
+n                  int    10     bits per symbol
+frame-symbols      int    210    N, symbols per frame
+alphabet           int    2      channel symbols, 2 to 16
+p-insert           real   1e-3   probability of an insertion before a bit
+p-delete           real   1e-3   probability that a bit is dropped
+p-substitute       real   0      probability that a bit passed on is flipped
+mode               framed|stream   framed  in a stream frames are found
+soft-input         hard|float      hard    a byte, or the probability of a 1
+output             symbols|posteriors|extrinsics|llr  symbols
+precision          float|double|mixed        float
+form               linear|corridor           linear
+storage            auto|global|local         auto      of form corridor
+receiver           corridor|lattice|trellis  corridor  of form corridor
+insertion-cap      int    2      of receiver trellis: insertions before a bit
+state-threshold    real   0      of form corridor: part of the largest metric
+lattice-threshold  real   0      of form corridor: part of a row's largest
+mn-min             int    0      of form corridor: least drift change of a symbol
+mn-max             int    0      largest; both 0: from the exclusion
+start-first        int    0      drift of start-prior's first entry
+start-prior        text   -      weights of the drifts at a frame's start: 0.5,0.5
+end-first          int    0      drift of end-prior's first entry
+end-prior          text   -      weights of the drifts at a frame's end
+exclusion          real   1e-10  probability of drifts not considered
+lookahead          int    0      of mode stream: symbols beyond a frame; 0: chosen
+acquire            int    0      of mode stream: items that the first frame may begin at
+)";
+
+const char* const ber_options = R"(
+range       text   -     probability of an insertion, and of a deletion, in place of --p-insert and --p-delete: values or A:STEP:B, comma separated
+min-errors  count  2000  a point ends with this many wrong symbols; 0: with --max-frames only
+max-frames  count  3000  or with this many frames
+)";
+
+sync_code code_of(const option_values& values)
+{
+    const unsigned n = values.integer("n"), q = values.integer("q"),
+                   N = values.integer("frame-symbols"),
+                   alphabet = values.integer("alphabet");
+    const auto seed = values.seed("codebook-seed");
+    const auto kind = values.text("codebook");
+    if (kind == "random") {
+        return codebook_random(n, q, N, seed, alphabet);
+    }
+    if (kind != "davey_mackay" && kind != "marker") {
+        return sync_code::from_file(kind, n, q, N, alphabet);
+    }
+    const auto code = kind == "marker" ? codebook_marker(q, N, values.text("marker"))
+                                       : codebook_davey_mackay(n, q, N, seed);
+    if (code.n() != n) {
+        refuse_option("n",
+                      std::to_string(n),
+                      std::to_string(code.n()) + ", the symbol's bits and the marker");
+    }
+    return code;
+}
+
+sync_options parse(const option_values& values)
+{
+    sync_options o(code_of(values),
+                   { values.real("p-insert"),
+                     values.real("p-delete"),
+                     values.real("p-substitute"),
+                     unsigned(values.integer("alphabet")) });
+    o.mode = sync_mode_from_string(values.text("mode"));
+    o.soft_input = values.text("soft-input") == "float";
+    o.output = sync_output_from_string(values.text("output"));
+    o.precision = sync_precision_from_string(values.text("precision"));
+    o.form = sync_form_from_string(values.text("form"));
+    o.storage = sync_storage_from_string(values.text("storage"));
+    o.receiver = sync_receiver_from_string(values.text("receiver"));
+    o.insertion_cap = values.integer("insertion-cap");
+    o.state_threshold = values.real("state-threshold");
+    o.lattice_threshold = values.real("lattice-threshold");
+    o.change_first = values.integer("mn-min", INT_MIN);
+    o.change_last = values.integer("mn-max", INT_MIN);
+    o.start.first = values.integer("start-first", INT_MIN);
+    if (values.has("start-prior")) {
+        o.start.probability = values.reals("start-prior");
+    }
+    o.end = { values.integer("end-first", INT_MIN), values.reals("end-prior") };
+    o.exclusion = values.real("exclusion");
+    o.lookahead = values.integer("lookahead");
+    o.acquire = values.integer("acquire");
+    values.set_run_options(o);
+    return o;
+}
+
+double information_bits(const sync_code& code)
+{
+    return code.frame_symbols() * std::log2(double(code.q()));
+}
+
+std::string title_of(const sync_code& code, const option_values& values)
+{
+    return "n=" + std::to_string(code.n()) + " q=" + std::to_string(code.q()) +
+           " N=" + std::to_string(code.frame_symbols()) + ", " + values.text("form") +
+           " form";
+}
+
+// ---- the decoder as a stream ----
+
+//! The received lengths of frames, one after another; nothing: there are no more.
+using frame_lengths = std::function<std::optional<std::size_t>()>;
+
+// Of a file of numbers with white space between, read as far as they are needed.
+frame_lengths lengths_of(const std::string& path)
+{
+    const auto file = std::make_shared<std::ifstream>(path);
+    const auto check = [file, path] {
+        if (!file->eof() && !*file) {
+            refuse_option("lengths", path, "files that can be read");
+        }
+    };
+    file->peek();
+    check();
+    return [file, path, check]() -> std::optional<std::size_t> {
+        std::string word;
+        if (*file >> std::setw(16) >> word) {
+            if (word.size() > 9 || !boost::all(word, boost::is_digit())) {
+                refuse_option("lengths",
+                              path + ", which holds \"" + word + "\"",
+                              "numbers below 1e9");
+            }
+            return std::stoul(word);
+        }
+        check();
+        return {};
+    };
+}
+
+// Cuts the input into frames of given lengths, or leaves that to the decoder.
+class sync_stream : public decoder_adapter<sync_decoder>
+{
+public:
+    sync_stream(const sync_options& options, frame_lengths lengths)
+        : decoder_adapter(options, {}),
+          d_framed(options.mode == sync_mode::framed),
+          d_next_length(std::move(lengths))
+    {
+        const double bits = information_bits(options.code);
+        rates = { options.soft_input ? sizeof(float) : 1,
+                  options.code.frame_bits() / bits,
+                  bits / (options.code.frame_symbols() * d_decoder.symbol_bytes()) };
+        next_length();
+    }
+
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        flush_if_due();
+        if (!d_framed) {
+            return d_decoder.push(items, count);
+        }
+        const auto* const bytes = static_cast<const std::byte*>(items);
+        std::size_t taken = 0;
+        while (push_gathered() && taken < count) {
+            taken += take(bytes + taken * rates.item_bytes, count - taken);
+        }
+        return taken;
+    }
+
+    void flush_if_due() override
+    {
+        if (d_decoder.due()) {
+            d_decoder.flush();
+        }
+    }
+
+    //! The input has ended, and with it the frame that is not whole.
+    void finish() override
+    {
+        if (d_length && !d_gathered.empty()) {
+            d_length = d_gathered.size() / rates.item_bytes;
+        }
+        d_ended = true;
+        end();
+    }
+
+    bool done() override { return d_finished && d_decoder.done(); }
+
+    std::size_t pull(std::uint8_t* out, std::size_t room) override
+    {
+        if (d_given == d_rest.size()) {
+            next_frame();
+        }
+        const auto n = std::min(room, d_rest.size() - d_given);
+        std::copy_n(d_rest.begin() + d_given, n, out);
+        d_given += n;
+        return n;
+    }
+
+    json state() const override
+    {
+        return decoder_adapter::state()
+            .add("drifts", d_decoder.window().size())
+            .add("lookahead", d_decoder.lookahead());
+    }
+
+    json conclude() override
+    {
+        const auto missing = missing_frames();
+        say(d_invalid, "frames cannot be decoded");
+        say(d_unlocked, "frames are decoded without lock");
+        if (d_loose > 0) {
+            std::cerr << "gpufec: " << d_loose
+                      << " items lie behind the last frame: ignored\n";
+        }
+        if (missing > 0) {
+            std::cerr << "gpufec: the input ends " << missing << " frames too early\n";
+        }
+        return json::object({ { "frames", d_frames },
+                              { "invalid", d_invalid },
+                              { "unlocked", d_unlocked },
+                              { "loose_items", d_loose },
+                              { "missing_frames", missing } });
+    }
+
+private:
+    void say(std::uint64_t count, const char* what) const
+    {
+        if (count > 0) {
+            std::cerr << "gpufec: " << count << " of " << d_frames << " " << what << "\n";
+        }
+    }
+
+    void next_length() { d_length = d_framed ? d_next_length() : std::nullopt; }
+
+    void next_frame()
+    {
+        sync_decoder::frame f;
+        const bool any = d_decoder.pull(f);
+        d_rest.clear();
+        d_given = 0;
+        if (any) {
+            const auto* const bytes = static_cast<const std::uint8_t*>(f.output);
+            d_rest.assign(bytes, bytes + f.output_bytes);
+            ++d_frames;
+            d_invalid += !f.status.valid;
+            d_unlocked += f.status.valid && !f.locked;
+        }
+        if (d_ended && !d_finished) {
+            end();
+        }
+    }
+
+    void end()
+    {
+        if (!d_framed || push_gathered()) {
+            d_decoder.finish();
+            d_finished = true;
+        }
+    }
+
+    bool push_frame(const std::byte* items)
+    {
+        const bool taken = d_decoder.push_frame(items, *d_length);
+        if (taken) {
+            next_length();
+        }
+        return taken;
+    }
+
+    // False while a frame is whole and the decoder does not take it.
+    bool push_gathered()
+    {
+        while (d_length && d_gathered.size() == *d_length * rates.item_bytes) {
+            if (!push_frame(d_gathered.data())) {
+                return false;
+            }
+            d_gathered.clear();
+        }
+        return true;
+    }
+
+    // What follows makes no whole frame with what is gathered, or is one by itself.
+    std::size_t take(const std::byte* items, std::size_t count)
+    {
+        if (!d_length) {
+            d_loose += count;
+            return count;
+        }
+        const auto length = *d_length;
+        if (d_gathered.empty() && length <= count && push_frame(items)) {
+            return length;
+        }
+        const auto n = std::min(count, length - d_gathered.size() / rates.item_bytes);
+        d_gathered.insert(d_gathered.end(), items, items + n * rates.item_bytes);
+        return n;
+    }
+
+    // Lengths without a frame, as far as it matters how many there are.
+    std::uint64_t missing_frames()
+    {
+        std::uint64_t count = 0;
+        for (; d_length && count < 1'000'000; next_length()) {
+            ++count;
+        }
+        return count;
+    }
+
+    const bool d_framed;
+    const frame_lengths d_next_length;
+    std::optional<std::size_t> d_length; // of the frame that is being gathered
+    std::vector<std::byte> d_gathered;
+    bool d_ended = false, d_finished = false;
+    std::vector<std::uint8_t> d_rest; // of a frame that is being given
+    std::size_t d_given = 0;
+    std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
+};
+
+std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json&)
+{
+    const auto options = parse(values);
+    const bool framed = options.mode == sync_mode::framed;
+    if (framed && !values.has("lengths")) {
+        throw usage_error("--lengths is missing: needed with --mode framed");
+    }
+    if (!framed && values.has("lengths")) {
+        throw usage_error("--lengths is given: allowed with --mode framed");
+    }
+    return std::make_unique<sync_stream>(
+        options, framed ? lengths_of(values.text("lengths")) : frame_lengths());
+}
+
+// ---- gpufec bench ----
+
+using frames = std::vector<frame_source::frame>;
+
+std::unique_ptr<slot_bench> make_slots(const sync_options& options, const frames& given)
+{
+    const double bits = information_bits(options.code);
+    auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, given, bits);
+    slots->bits = slots->bench.frames() * bits;
+    return slots;
+}
+
+// The lengths of frames that are pushed again and again.
+frame_lengths lengths_of(const frames& given)
+{
+    return [&given, next = std::size_t(0)]() mutable {
+        return std::make_optional(given[next++ % given.size()].count);
+    };
+}
+
+std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
+{
+    const auto options = parse(values);
+    const frame_source source(options, 1);
+    const auto given = std::make_shared<frames>();
+    auto subject = std::make_unique<bench_subject>();
+    for (unsigned f = 0; f < 64; ++f) { // all take the same time, so a few will do
+        given->push_back(source.make(f));
+        const auto& items = given->back().items;
+        subject->items.insert(subject->items.end(), items.begin(), items.end());
+    }
+    subject->title = title_of(options.code, values);
+    subject->stream = [options, given] {
+        return std::make_unique<sync_stream>(options, lengths_of(*given));
+    };
+    subject->slots = [options, given] { return make_slots(options, *given); };
+    return subject;
+}
+
+// ---- gpufec ber ----
+
+// Of --range.
+std::vector<double> parse_probabilities(const std::string& text)
+{
+    std::vector<std::string> parts;
+    std::vector<double> points;
+    boost::split(parts, text, boost::is_any_of(","));
+    for (const auto& part : parts) {
+        const auto more = parse_range("range", part);
+        points.insert(points.end(), more.begin(), more.end());
+    }
+    for (const double p : points) {
+        if (!(p >= 0 && p < 0.5)) {
+            refuse_option("range", text, "values from 0 to below 0.5");
+        }
+    }
+    return points;
+}
+
+class sync_simulation : public simulation_adapter<simulation_options, simulation_result>
+{
+public:
+    explicit sync_simulation(const option_values& values)
+        : simulation_adapter({ parse(values) }), d_ranged(values.has("range"))
+    {
+        options.seed = values.seed("seed");
+        options.min_errors = values.count("min-errors");
+        options.max_frames = values.count("max-frames");
+        title = title_of(options.decoder.code, values);
+        columns = { { "p insert", "p_insert", "%10.3g" },
+                    { "frames", "frames", "%9.0f" },
+                    { "wrong", "errors", "%9.0f" },
+                    { "SER", "ser", "%11.2e" },
+                    { "deviation", "ser_deviation", "%11.2e" },
+                    { "FER", "fer", "%11.2e" },
+                    { "invalid", "invalid", "%9.0f" },
+                    { "lost", "unlocked", "%9.0f" } };
+        range = d_ranged ? parse_probabilities(values.text("range"))
+                         : std::vector<double>{ options.decoder.channel.p_insert() };
+    }
+
+    json point() const override
+    {
+        const auto& c = result->decoded;
+        const auto& channel = options.decoder.channel;
+        return json::object({ { "frames", c.frames },
+                              { "frame_errors", c.frame_errors },
+                              { "fer", c.frame_error_rate() },
+                              { "symbols", c.symbols },
+                              { "errors", c.errors },
+                              { "ser", c.symbol_error_rate() },
+                              { "ser_deviation", c.deviation() },
+                              { "invalid", c.invalid },
+                              { "unlocked", c.unlocked },
+                              { "p_insert", channel.p_insert() },
+                              { "p_delete", channel.p_delete() },
+                              { "p_substitute", channel.p_substitute() } });
+    }
+
+private:
+    void set(double p) override
+    {
+        if (d_ranged) {
+            const auto& c = options.decoder.channel;
+            options.decoder.channel = { p, p, c.p_substitute(), c.alphabet() };
+        }
+    }
+
+    const bool d_ranged;
+};
+
+} // namespace
+
+decoder_trait sync_trait()
+{
+    decoder_trait t;
+    t.name = "sync";
+    t.code_options = std::string(code_options) + run_options;
+    t.bench.description =
+        "Decodes frames of random symbols behind the channel of the options.";
+    t.make_bench = make_bench;
+    t.ber = { "Encodes random symbols, inserts, drops and flips what is sent, decodes, "
+              "and counts wrong symbols and frames. The decoder knows the channel's "
+              "probabilities. Errors come in bursts, so that intervals (95 %) are from "
+              "frame to frame.",
+              ber_options };
+    t.make_simulation = [](const option_values& values, json&) {
+        return std::make_unique<sync_simulation>(values);
+    };
+    t.decode = {
+        "Decodes received items, one bit per byte or floats, from IN to symbols, "
+        "or what --output says, in OUT. Symbols are bytes up to q = 256, else "
+        "16 bits, little-endian. With --mode stream the frames are found; with "
+        "--mode framed the file of --lengths holds the received length of "
+        "each.",
+        "lengths file - of mode framed: file of frame lengths, numbers and white space"
+    };
+    t.make_decoder = make_decoder;
+    return t;
+}
+
+} // namespace gr::gpufec
