@@ -65,7 +65,7 @@ public:
     batch_limits limits() const override { return { 8, 16, 16, 4 }; }
     std::string backend() const override { return d_name; }
     std::string device() const override { return "fake"; }
-    bool page_lock(void*, std::size_t) override
+    bool page_lock(void*, std::size_t) noexcept override
     {
         ++d_control.locked;
         return true;
