@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H
 #define INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H
 
+#include "pipeline/cpu_variant.h"
 #include <cstddef>
 #include <cstdint>
 
@@ -40,6 +41,8 @@ extern const kernels all;
 namespace avx512 {
 extern const kernels all;
 }
+
+compiled_variants<kernels> variants();
 
 } // namespace input
 } // namespace gr::gpufec::ldpc

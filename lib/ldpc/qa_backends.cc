@@ -195,7 +195,7 @@ TEST(ldpc_cpu, channel_values_become_steps)
     }
     for (const auto& set : cpu_variants()) {
         SCOPED_TRACE(set);
-        const auto& kernels = input::kernels_of(set);
+        const auto& kernels = input::variants().of(set);
         check_conversion(kernels.bytes.to_int8, bytes, { 64.0f, 96.0f, 127.0f });
         check_conversion(kernels.floats.to_int8, floats, { 64.0f, 96.0f, 127.0f });
         check_conversion(kernels.bytes.to_int16, bytes, { 100.0f, 1023.0f });

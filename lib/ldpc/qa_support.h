@@ -6,9 +6,9 @@
 #ifndef INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H
 
-#include "room.h"
 #include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"
+#include "room.h"
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "setup.h"
 #include "pipeline/refuse.h"
 #include "room.h"
+#include "setup.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {

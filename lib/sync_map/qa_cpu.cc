@@ -11,19 +11,6 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-std::vector<std::string> variants()
-{
-    std::vector<std::string> names;
-    for (const auto* name : { "baseline", "avx2", "avx512" }) {
-        try {
-            names.push_back(cpu_kernels(name).name);
-        } catch (const std::invalid_argument&) {
-            GTEST_LOG_(INFO) << "not on this machine: " << name;
-        }
-    }
-    return names;
-}
-
 decoder_maker on_cpu(const std::string& variant = "")
 {
     return [variant](const setup& setup, std::size_t frames) {
@@ -38,7 +25,7 @@ TEST(sync_cpu, linear_form_meets_the_vectors)
     if (all.empty()) {
         GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
     }
-    for (const auto& variant : variants()) {
+    for (const auto& variant : cpu_variants()) {
         for (const auto& v : all) {
             check_vector(v,
                          options_of(v, sync_precision::float64),
@@ -109,7 +96,7 @@ TEST(sync_cpu, alphabets_words_and_lengths_of_any_kind)
             auto data = random_frames(c.code, c.channel, 5);
             data.options.precision = precision;
             const double tolerance = precision == sync_precision::float64 ? 1e-10 : 1e-6;
-            for (const auto& variant : variants()) {
+            for (const auto& variant : cpu_variants()) {
                 check_against_reference(data, data.options, on_cpu(variant), tolerance);
             }
             data.options.form = sync_form::corridor;
@@ -154,7 +141,7 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
             const auto setup = make_setup(data.options);
             const host_memory frame(setup.input_bytes());
             std::vector<double> carried(setup.window);
-            for (const auto& variant : variants()) {
+            for (const auto& variant : cpu_variants()) {
                 alpha_carrier carrier(setup, cpu_kernels(variant));
                 for (std::size_t f = 0; f < data.messages.size(); ++f) {
                     write_framed(data.options,
@@ -219,7 +206,7 @@ TEST(sync_cpu, alpha_is_carried_alike_whether_wrong_bits_cannot_be_or_hardly_are
             const auto exact = alpha_amid_bits(
                 code, { 0.1, 0.07, 1e-25 }, sync_precision::float64, "baseline");
             EXPECT_NEAR(std::accumulate(exact.begin(), exact.end(), 0.0), 1, 1e-12);
-            for (const auto& variant : variants()) {
+            for (const auto& variant : cpu_variants()) {
                 for (const auto precision :
                      { sync_precision::float64, sync_precision::float32 }) {
                     const auto carried =

@@ -8,11 +8,11 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_QA_SUPPORT_H
 
 #include "channel/bsid.h"
-#include "room.h"
 #include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"
 #include "qa_vectors.h"
 #include "reference.h"
+#include "room.h"
 #include <gtest/gtest.h>
 #include <cstring>
 #include <functional>

@@ -112,7 +112,7 @@ using std::isnan;
 // ---- what host code calls: all of it works, and at once ----
 
 using cudaError_t = int;
-enum { cudaSuccess, cudaErrorNotReady };
+enum { cudaSuccess, cudaErrorNotReady, cudaErrorMemoryAllocation };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
