@@ -383,10 +383,10 @@ TYPED_TEST(decoders, a_batch_that_is_not_full_goes_when_it_is_due)
     hooks.wake = [&] { ++wakes; };
     auto r = this->run(backend::cpu);
     r.batch = 1000;
-    r.max_latency_ms = 30;
     auto u = TypeParam::make(r, hooks);
     this->push_all(u, o, TypeParam::portions / 2);
     ASSERT_TRUE(o.output.empty());
+    u.engine->set_max_latency_ms(30);
     // The timer wakes whoever waits: at the deadline, then when the batch is decoded.
     const auto begin = std::chrono::steady_clock::now();
     while (wakes == 0 &&

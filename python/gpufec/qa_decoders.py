@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""What the blocks of all decoders share, tested with each of them: devices that fail, the
+latency bound, restarts, tags in numbers, status messages.
+
+Some tests need the simulated devices of lib/pipeline/simulated_device.h.
+"""
+
+import time
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+
+import qa_support as support
+from qa_support import failure, output_of_process
+from qa_sync_map import SMALL, SMALL_BOOK, SMALL_BITS, framed_source, small_frames
+from qa_viterbi_running import eventually, gated_source
+
+
+class messages(gr.basic_block):
+    """Keeps the messages of a port."""
+
+    def __init__(self):
+        gr.basic_block.__init__(self, "messages", None, None)
+        self.message_port_register_in(pmt.intern("in"))
+        self.set_msg_handler(pmt.intern("in"), self.keep)
+        self.got = []
+
+    def keep(self, message):
+        self.got.append(pmt.to_python(message))
+
+    def events(self):
+        return [message["event"] for message in self.got]
+
+
+class decoder_blocks:
+    """The tests; a class for each block says how it is made and what it decodes."""
+
+    dtype = np.uint8 # of an output item
+
+    def setUp(self):
+        self.items = self.make_items()
+
+    def source(self, repeat=False):
+        if repeat:
+            return support.vector_source(np.tile(self.items, 50))
+        return support.vector_source(self.items)
+
+    def sink(self):
+        return blocks.vector_sink_f() if self.dtype == np.float32 else blocks.vector_sink_b()
+
+    def decode(self, block, source=None):
+        graph = gr.top_block()
+        sink = self.sink()
+        graph.connect(source or self.source(), block, sink)
+        graph.run()
+        tags = [(tag.offset, str(tag.key), pmt.to_python(tag.value)) for tag in sink.tags()]
+        return np.array(sink.data(), self.dtype), self.steady(tags)
+
+    def steady(self, tags):
+        """Those tags that do not say how batches were cut."""
+        return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
+
+    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    def test_a_device_that_fails(self):
+        expected, tags = self.decode(self.block(backend="cpu"))
+        self.assertGreater(len(expected), 0)
+        for batches in (0, 1, 2, 3):
+            with self.subTest(batches=batches):
+                lines = []
+                with failure(f"0:{batches}"), output_of_process(lines):
+                    block = self.block(batch=2)
+                    self.assertEqual(block.active_backend(), "cuda")
+                    output, found = self.decode(block)
+                np.testing.assert_array_equal(output, expected)
+                self.assertEqual(found, tags)
+                self.assertEqual(block.active_backend(), "cpu")
+                said = [line for line in lines if "simulated device 0 failed" in line]
+                self.assertEqual(len(said), 1, lines)
+                self.assertIn("error", said[0])
+                self.assertIn("goes on with the CPU, nothing is lost", said[0])
+
+    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    def test_one_of_several_devices_fails(self):
+        expected, _ = self.decode(self.block(backend="cpu"))
+        for failing in "0:1", "1:0":
+            with self.subTest(failing=failing):
+                lines = []
+                with failure(failing), output_of_process(lines):
+                    block = self.block(devices=[0, 1, 2], batch=1)
+                    output, _ = self.decode(block)
+                np.testing.assert_array_equal(output, expected)
+                self.assertEqual(block.active_backend(), "cuda")
+                said = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(said), 1, lines)
+                self.assertIn("goes on with the other devices, nothing is lost", said[0])
+
+    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    def test_without_a_fallback_the_flowgraph_ends_and_says_why(self):
+        expected, _ = self.decode(self.block(backend="cpu"))
+        lines = []
+        listener = messages()
+        with failure("0:2"), output_of_process(lines):
+            graph = gr.top_block()
+            sink = self.sink()
+            block = self.block(backend="cuda", batch=2)
+            graph.connect(self.source(repeat=True), block, sink)
+            graph.msg_connect(block, "status", listener, "in")
+            self.assertTrue(support.ends(graph))
+        self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
+                            for line in lines), lines)
+        np.testing.assert_array_equal(sink.data()[:len(expected)],
+                                      expected[:len(sink.data())])
+        self.assertIn("failed", listener.events())
+        text = listener.got[listener.events().index("failed")]["text"]
+        self.assertIn("simulated device 0 failed", text)
+
+    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    def test_a_failed_device_is_a_message(self):
+        listener = messages()
+        with failure("0:1"), output_of_process([]):
+            graph = gr.top_block()
+            block = self.block(batch=2)
+            graph.connect(self.source(), block, self.sink())
+            graph.msg_connect(block, "status", listener, "in")
+            graph.run()
+        self.assertTrue(eventually(lambda: "ended" in listener.events()))
+        self.assertEqual(listener.events(), ["started", "device_failed", "ended"])
+        self.assertEqual(listener.got[0]["backend"], "cuda")
+        self.assertEqual(listener.got[-1]["backend"], "cpu")
+
+    def test_status_says_what_went_through(self):
+        listener = messages()
+        graph = gr.top_block()
+        block, sink = self.block(backend="cpu"), self.sink()
+        graph.connect(self.source(), block, sink)
+        graph.msg_connect(block, "status", listener, "in")
+        graph.run()
+        self.assertTrue(eventually(lambda: "ended" in listener.events()))
+        self.assertEqual(listener.events(), ["started", "ended"])
+        self.assertEqual(listener.got[-1]["items_in"], len(self.items))
+        self.assertEqual(listener.got[-1]["items_out"], len(sink.data()))
+
+    def test_a_batch_that_does_not_fill_goes_when_it_is_due(self):
+        """Nothing but the timer wakes a block whose source is silent."""
+        source = gated_source(self.gated())
+        sink = self.sink()
+        block = self.block(backend="cpu", batch=1000, max_latency_ms=20)
+        graph = gr.top_block()
+        graph.connect(*self.before(source), block, sink)
+        graph.start()
+        source.allow(len(self.gated()) // 2)
+        self.assertTrue(eventually(lambda: len(sink.data()) > 0))
+        source.end()
+        graph.wait()
+
+    def test_a_new_latency_holds_for_what_waits(self):
+        source = gated_source(self.gated())
+        sink = self.sink()
+        block = self.block(backend="cpu", batch=1000, max_latency_ms=1e14)
+        graph = gr.top_block()
+        graph.connect(*self.before(source), block, sink)
+        graph.start()
+        source.allow(len(self.gated()) // 2)
+        time.sleep(0.3)
+        self.assertEqual(len(sink.data()), 0)
+        block.set_max_latency_ms(1)
+        self.assertTrue(eventually(lambda: len(sink.data()) > 0))
+        source.end()
+        graph.wait()
+
+    def test_run_again_gives_the_same_again(self):
+        block = self.block(backend="cpu", batch=3)
+        first = self.decode(block)
+        for _ in range(2):
+            output, tags = self.decode(block)
+            np.testing.assert_array_equal(output, first[0])
+            self.assertEqual(tags, first[1])
+
+    def test_a_latency_out_of_range_is_refused(self):
+        block = self.block(backend="cpu")
+        for wrong in (-1.0, float("inf"), float("nan")):
+            with self.assertRaisesRegex(ValueError, "max_latency_ms is .*: allowed are"):
+                block.set_max_latency_ms(wrong)
+
+    # Framed input needs its length tags, which a source that waits does not send.
+
+    def gated(self):
+        return self.items
+
+    def before(self, source):
+        return [source]
+
+
+class qa_viterbi(decoder_blocks, unittest.TestCase):
+    def make_items(self):
+        return support.soft_values(support.encode(support.random_bits(6000, 1)), sigma=0.7,
+                                   seed=1)
+
+    def block(self, **parameters):
+        return gpufec.gpu_viterbi_pbvd(decode_length=128, overlap=48, **parameters)
+
+    def gated(self):
+        return self.items.view(np.int8)
+
+    def test_tags_in_numbers(self):
+        tags = [(n // 4, pmt.intern("number"), pmt.from_long(n)) for n in range(40000)]
+        _, found = self.decode(self.block(backend="cpu"),
+                               support.vector_source(self.items, tags))
+        self.assertEqual(sorted(tag[2] for tag in found if tag[1] == "number"),
+                         list(range(40000)))
+
+
+class qa_ldpc(decoder_blocks, unittest.TestCase):
+    N = 16200
+
+    def make_items(self):
+        codeword, _ = support.run(
+            support.vector_source(support.random_bits(8 * 14400, 2)),
+            gpufec.ldpc_encoder(frame_size="short", rate="8/9", packed_input=False,
+                                packed_output=False))
+        noise = np.random.default_rng(1).standard_normal(len(codeword))
+        llr = 10 * (1 - 2.0 * codeword) + 4.5 * noise
+        return np.clip(np.rint(llr), -127, 127).astype(np.int8).view(np.uint8)
+
+    def block(self, **parameters):
+        return gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", max_iterations=8,
+                                     **parameters)
+
+    def gated(self):
+        return self.items.view(np.int8)
+
+    def tagged_source(self):
+        tags = [(n * self.N // 4 + 5, pmt.intern("number"), pmt.from_long(n))
+                for n in range(32)]
+        return tags
+
+    def test_tags_of_frames_in_pieces_are_those_of_whole_frames(self):
+        tags = self.tagged_source()
+        whole = self.decode(self.block(backend="cpu"),
+                            support.vector_source(self.items, tags))
+        numbers = [tag for tag in whole[1] if tag[1] == "number"]
+        self.assertEqual(len(numbers), 32)
+        for largest in (997, self.N - 1, 40000):
+            source = support.array_source(self.items, largest, seed=3, tags=tags)
+            output, found = self.decode(self.block(backend="cpu"), source)
+            np.testing.assert_array_equal(output, whole[0])
+            self.assertEqual(found, whole[1])
+
+    def test_a_new_llr_scale_has_an_effect(self):
+        """Values in steps of a quarter are all zero at the scale of whole ones."""
+        loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
+        block = self.block(backend="cpu", llr_scale=1e6)
+        lost, _ = self.decode(block)
+        self.assertFalse(np.array_equal(lost, loud))
+        block.set_llr_scale(1.0)
+        found, _ = self.decode(block)
+        np.testing.assert_array_equal(found, loud)
+
+    def test_iterations_are_told(self):
+        block = self.block(backend="cpu")
+        _, tags = self.decode(block)
+        told = [tag[2] for tag in sorted(tags) if tag[1] == "ldpc_iterations"]
+        self.assertEqual(len(told), 8)
+        self.assertEqual(block.iterations(), told[-1])
+        self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
+
+    def test_tags_in_numbers(self):
+        """Each names a code, though most stand inside a frame."""
+        tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
+                for n in range(30000)]
+        with output_of_process([]):
+            output, _ = self.decode(self.block(backend="cpu", acm=True),
+                                    support.vector_source(self.items, tags))
+        self.assertEqual(len(output), (len(self.items) - 4 * 29999) // self.N * 1800)
+
+
+class qa_sync_stream(decoder_blocks, unittest.TestCase):
+    dtype = np.float32
+    mode = "stream"
+
+    def make_items(self):
+        self.frames = small_frames(60, 0.03)[1]
+        return np.concatenate(self.frames)
+
+    def block(self, **parameters):
+        return gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, p_insert=0.03, p_delete=0.03,
+                                   mode=self.mode, output="posteriors", **parameters)
+
+
+class qa_sync_framed(qa_sync_stream):
+    mode = "framed"
+
+    def source(self, repeat=False):
+        return framed_source(self.frames * (50 if repeat else 1))
+
+    def gated(self):
+        return np.tile(np.zeros(SMALL_BITS, np.uint8), 60)
+
+    def before(self, source):
+        return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
+
+    def test_tags_in_numbers(self):
+        """Every item is a frame of its own, which is too short to be decoded."""
+        frames = [np.ones(1, np.uint8)] * 40000
+        output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
+        self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)
+        self.assertEqual(len(output), 40000 * SMALL["frame_symbols"] * SMALL["q"])
+
+
+if __name__ == "__main__":
+    support.main()
