@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* How the benchmarks of the tool measure, whatever the decoder. */
 
@@ -15,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! What `bench.run(seconds)` gives in each run, with progress on stderr.
 template <class Bench>
@@ -55,7 +50,6 @@ slot_measurement measure_slots(Bench& bench, const bench_settings& settings)
     return m;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_BENCH_H */

@@ -1,23 +1,18 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec bench ldpc: how fast soft values in host memory become bits in host memory,
  * through the stream decoder, from slot to slot, and on the device alone. */
 
 #include "bench.h"
-#include "ldpc/simulation.h"
-#include "ldpc/slot_benchmark.h"
+#include "lab/ldpc/simulation.h"
+#include "lab/ldpc/slot_benchmark.h"
 #include "ldpc_options.h"
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -26,10 +21,10 @@ namespace {
 // Frames enough that caches do not hold them all; at least one of each codeword.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
-    const ldpc_frame_source source(options, ebn0_db, 1);
+    const ldpc::frame_source source(options, ebn0_db, 1);
     const auto bytes = source.frame_bytes();
     const std::size_t frames =
-        std::max<std::size_t>(ldpc_frame_source::words, (1u << 22) / bytes);
+        std::max<std::size_t>(ldpc::frame_source::words, (1u << 22) / bytes);
     std::vector<std::byte> items(frames * bytes);
     for (std::size_t f = 0; f < frames; ++f) {
         source.channel_values(f, &items[f * bytes]);
@@ -104,7 +99,7 @@ struct measurement {
     double stream_iterations = 0;      // a frame
     double batch = 0, latency = 0, iterations = 0;
     bool on_cuda = false;
-    cuda_ldpc_times times{};
+    ldpc::cuda_times times{};
     std::string backend, device;
 
     double kernels() const { return batch / (times.kernels_ms * 1e-3); }
@@ -122,7 +117,7 @@ measurement measure(const ldpc_options& options,
         m.backend = bench.decoder().active_backend();
         m.device = bench.decoder().active_device();
     }
-    ldpc_slot_benchmark bench(options, items);
+    ldpc::slot_benchmark bench(options, items);
     const auto slots = measure_slots(bench, settings);
     m.slots = slots.rates;
     m.latency = slots.latency;
@@ -242,5 +237,4 @@ int bench_ldpc(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,33 +1,28 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec bench sync: how fast received items in host memory become symbols in host
  * memory, through the stream decoder, from slot to slot, and on the device alone. */
 
 #include "bench.h"
-#include "sync_map/slot_benchmark.h"
+#include "lab/sync_map/slot_benchmark.h"
 #include "sync_options.h"
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
 namespace {
 
-using frames = std::vector<sync_frame_source::frame>;
+using frames = std::vector<sync_map::frame_source::frame>;
 
 // All take the same time, so a few will do.
 frames record(const sync_options& options)
 {
-    const sync_frame_source source(options, 1);
+    const sync_map::frame_source source(options, 1);
     frames made;
     for (unsigned f = 0; f < 64; ++f) {
         made.push_back(source.make(f));
@@ -96,7 +91,7 @@ struct measurement {
     double batch = 0, latency = 0;
     unsigned window = 0;
     bool on_cuda = false;
-    cuda_sync_times times{};
+    sync_map::cuda_times times{};
     std::string backend, device;
 
     double kernels() const { return batch / (times.kernels_ms * 1e-3); }
@@ -112,7 +107,7 @@ measurement measure(const sync_options& options, const bench_settings& settings)
         m.backend = bench.decoder().active_backend();
         m.device = bench.decoder().active_device();
     }
-    sync_slot_benchmark bench(options, given);
+    sync_map::slot_benchmark bench(options, given);
     const auto slots = measure_slots(bench, settings);
     m.slots = slots.rates;
     m.latency = slots.latency;
@@ -202,5 +197,4 @@ int bench_sync(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,16 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec bench viterbi: how fast soft values in host memory become bits in host memory,
  * through the stream decoder, from slot to slot, and on the device alone. */
 
 #include "bench.h"
 #include "channel/awgn.h"
-#include "viterbi/slot_benchmark.h"
+#include "lab/viterbi/slot_benchmark.h"
 #include "viterbi_options.h"
 #include <algorithm>
 #include <cmath>
@@ -18,8 +14,9 @@
 #include <iomanip>
 #include <iostream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace viterbi;
 
 namespace {
 
@@ -146,7 +143,7 @@ struct slot_rates {
     double latency = 0;               // seconds a batch
     double bits = 0;                  // a batch
     bool on_cuda = false;
-    std::vector<cuda_viterbi_times> times; // of each device
+    std::vector<viterbi::cuda_times> times; // of each device
 
     //! Decoded bits a second of the kernels of all devices.
     double kernels() const
@@ -176,7 +173,7 @@ slot_rates measure_slots(const viterbi_options& options,
     return r;
 }
 
-json to_json(const cuda_viterbi_times& t)
+json to_json(const viterbi::cuda_times& t)
 {
     return json::object({ { "copy_in", t.copy_in_ms },
                           { "prepare", t.prepare_ms },
@@ -276,5 +273,4 @@ int bench_viterbi(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

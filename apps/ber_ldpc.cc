@@ -1,14 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec ber ldpc: error rates over a simulated channel, beside those of sum-product. */
 
 #include "command.h"
-#include "ldpc/simulation.h"
+#include "lab/ldpc/simulation.h"
 #include "ldpc_options.h"
 #include "plot.h"
 #include <cmath>
@@ -16,8 +12,7 @@
 #include <iostream>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -33,7 +28,7 @@ double confidence(std::uint64_t events, std::uint64_t trials)
     return 1.96 * std::sqrt(p * (1 - p) / trials);
 }
 
-json to_json(const ldpc_error_counts& c)
+json to_json(const ldpc::error_counts& c)
 {
     return json::object(
         { { "frames", c.frames },
@@ -76,9 +71,9 @@ po::options_description ber_options()
     return own;
 }
 
-ldpc_simulation_options parse_simulation(const po::variables_map& values)
+ldpc::simulation_options parse_simulation(const po::variables_map& values)
 {
-    ldpc_simulation_options options;
+    ldpc::simulation_options options;
     options.decoder = parse_ldpc_options(values);
     options.seed = values["seed"].as<std::uint64_t>();
     options.min_frame_errors = count_of(values, "min-frame-errors");
@@ -103,7 +98,7 @@ void head(bool reference)
     std::cout << "\n";
 }
 
-void row(double ebn0_db, double esn0_db, const ldpc_simulation_result& r, bool reference)
+void row(double ebn0_db, double esn0_db, const ldpc::simulation_result& r, bool reference)
 {
     const auto& d = r.decoded;
     const double half = confidence(d.frame_errors, d.frames);
@@ -122,11 +117,11 @@ void row(double ebn0_db, double esn0_db, const ldpc_simulation_result& r, bool r
     std::cout << std::endl;
 }
 
-ldpc_simulation_result simulate_point(const ldpc_simulation_options& options)
+ldpc::simulation_result simulate_point(const ldpc::simulation_options& options)
 {
     progress_line progress;
     return naming_options([&] {
-        return simulate_ldpc(options, [&](const ldpc_simulation_result& r) {
+        return simulate_ldpc(options, [&](const ldpc::simulation_result& r) {
             std::ostringstream text;
             text << options.ebn0_db << " dB: " << r.decoded.frames << " frames, "
                  << r.decoded.frame_errors << " wrong";
@@ -204,5 +199,4 @@ int ber_ldpc(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

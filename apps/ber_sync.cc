@@ -1,24 +1,19 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec ber sync: symbol error rates behind a channel that inserts, deletes and flips.
  */
 
 #include "command.h"
+#include "lab/sync_map/simulation.h"
 #include "plot.h"
-#include "sync_map/simulation.h"
 #include "sync_options.h"
 #include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -50,7 +45,7 @@ std::vector<double> parse_probabilities(const std::string& range)
     return points;
 }
 
-json to_json(const sync_error_counts& c)
+json to_json(const sync_map::error_counts& c)
 {
     return json::object({ { "frames", c.frames },
                           { "frame_errors", c.frame_errors },
@@ -63,7 +58,7 @@ json to_json(const sync_error_counts& c)
                           { "unlocked", c.unlocked } });
 }
 
-void row(double p, const sync_error_counts& c)
+void row(double p, const sync_map::error_counts& c)
 {
     std::cout << std::setw(10) << p << std::setw(9) << c.frames << std::setw(9)
               << c.errors << std::scientific << std::setprecision(3) << std::setw(12)
@@ -92,11 +87,11 @@ po::options_description ber_options()
     return own;
 }
 
-sync_simulation_result simulate_point(const sync_simulation_options& options)
+sync_map::simulation_result simulate_point(const sync_map::simulation_options& options)
 {
     progress_line progress;
     return naming_options([&] {
-        return simulate_sync(options, [&](const sync_error_counts& c) {
+        return simulate_sync(options, [&](const sync_map::error_counts& c) {
             std::ostringstream text;
             text << "p " << options.decoder.channel.p_insert() << ": " << c.frames
                  << " frames, " << c.errors << " wrong symbols";
@@ -127,7 +122,7 @@ int ber_sync(const arguments& args)
     if (!line.parse(args, values)) {
         return 0;
     }
-    sync_simulation_options options{ parse_sync_options(values) };
+    sync_map::simulation_options options{ parse_sync_options(values) };
     options.seed = values["seed"].as<std::uint64_t>();
     options.min_errors = count_of(values, "min-errors");
     options.max_frames = count_of(values, "max-frames");
@@ -179,5 +174,4 @@ int ber_sync(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

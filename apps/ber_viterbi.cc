@@ -1,17 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec ber viterbi: error rates over a simulated channel, beside theory and beside
  * full maximum likelihood. */
 
 #include "command.h"
+#include "lab/viterbi/distance_spectrum.h"
+#include "lab/viterbi/simulation.h"
 #include "plot.h"
-#include "viterbi/distance_spectrum.h"
-#include "viterbi/simulation.h"
 #include "viterbi_options.h"
 #include <cmath>
 #include <iomanip>
@@ -20,8 +16,9 @@
 #include <optional>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace viterbi;
 
 namespace po = boost::program_options;
 
@@ -291,5 +288,4 @@ int ber_viterbi(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "command.h"
 #include <algorithm>
@@ -18,8 +14,7 @@
 
 #include <unistd.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -255,5 +250,4 @@ void write_json(const json& value, const std::string& path)
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the commands of the tool have in common: how they are called, how they fail, how
  * they show progress. */
@@ -19,8 +15,7 @@
 
 #include <boost/program_options.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 using arguments = std::vector<std::string>;
 
@@ -119,7 +114,6 @@ json environment();
 //! Writes \p value to the file \p path, "-" for stdout. \throws std::runtime_error
 void write_json(const json& value, const std::string& path);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_COMMAND_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec decode ldpc: a file, or standard input, of soft values to a file of bits. */
 
@@ -11,8 +7,7 @@
 #include "ldpc_options.h"
 #include <csignal>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 int decode_ldpc(const arguments& args)
 {
@@ -57,5 +52,4 @@ int decode_ldpc(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

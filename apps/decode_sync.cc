@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec decode sync: a file, or standard input, of received items to a file of symbols,
  * posteriors or LLRs. */
@@ -15,8 +11,7 @@
 #include <deque>
 #include <fstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -240,5 +235,4 @@ int decode_sync(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec decode viterbi: a file, or standard input, of soft values to a file of bits. */
 
@@ -11,8 +7,7 @@
 #include "viterbi_options.h"
 #include <csignal>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -65,5 +60,4 @@ int decode_viterbi(const arguments& args)
     return 0;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

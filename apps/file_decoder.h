@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A file, or standard input, of soft values to a file of bits. */
 
@@ -23,8 +19,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! A file descriptor, or "-" for one that is open already.
 class file
@@ -219,7 +214,6 @@ private:
     progress_line d_progress;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_FILE_DECODER_H */

@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "command.h"
 #include "ldpc_options.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -161,5 +156,4 @@ std::size_t bytes_of(llr_format format)
     return format == llr_format::int8 ? 1 : sizeof(float);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

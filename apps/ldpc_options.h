@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The code options of the command line: the parameters of the gpu_ldpc_dvbs2 block, with
  * dashes. */
@@ -16,8 +12,7 @@
 
 #include <boost/program_options.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 boost::program_options::options_description ldpc_option_descriptions();
 
@@ -35,7 +30,6 @@ const char* to_string(llr_format format);
 //! Of one soft value.
 std::size_t bytes_of(llr_format format);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_LDPC_OPTIONS_H */

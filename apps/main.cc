@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The gpufec command line tool: chooses the command. */
 
@@ -12,8 +8,7 @@
 #include <functional>
 #include <iostream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 int info(const arguments& args);
 int bench_viterbi(const arguments& args);
@@ -103,8 +98,7 @@ int run(arguments args)
 }
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 int main(int argc, char** argv)
 {

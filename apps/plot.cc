@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "command.h"
 #include "plot.h"
@@ -16,8 +12,7 @@
 
 extern char** environ;
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -85,5 +80,4 @@ void plot(const json& report, const std::string& png)
     run_script(scratch.path(), png);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Error rates as a picture. */
 
@@ -12,14 +8,12 @@
 
 #include "json.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! Draws the report of `gpufec ber` to the file \p png, with plot_ber.py.
 //! \throws std::runtime_error that says what is missing
 void plot(const json& report, const std::string& png);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_PLOT_H */

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 #
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Draws error rates from the JSON files of `gpufec ber`: bit error rates against Eb/N0, or

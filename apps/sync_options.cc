@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "command.h"
 #include "sync_options.h"
 #include <cmath>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -191,5 +186,4 @@ std::string to_string(const sync_options& o)
     return text.str();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

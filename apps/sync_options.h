@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The code options of the command line: the parameters of the gpu_sync_map block, with
  * dashes. */
@@ -16,8 +12,7 @@
 
 #include <boost/program_options.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 boost::program_options::options_description sync_option_descriptions();
 
@@ -34,7 +29,6 @@ double information_bits(const sync_code& code);
 //! The code and the decoder's form, for a line of text.
 std::string to_string(const sync_options& options);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_SYNC_OPTIONS_H */

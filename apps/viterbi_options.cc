@@ -1,16 +1,11 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "command.h"
 #include "viterbi_options.h"
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace po = boost::program_options;
 
@@ -147,5 +142,4 @@ const char* to_string(soft_format format)
     return "packed4";
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

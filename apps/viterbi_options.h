@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The code options of the command line: the parameters of the gpu_viterbi_pbvd block,
  * with dashes, and the presets. */
@@ -16,8 +12,7 @@
 
 #include <boost/program_options.hpp>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 boost::program_options::options_description viterbi_option_descriptions();
 
@@ -30,7 +25,6 @@ json to_json(const viterbi_options& options);
 const char* to_string(termination ends);
 const char* to_string(soft_format format);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_APPS_VITERBI_OPTIONS_H */

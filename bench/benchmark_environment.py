@@ -1,5 +1,4 @@
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Commit, machine and time, as they go with a measurement in bench/results."""

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the LDPC decoder of the CPU on one thread, every code of DVB-S2, all lanes
  * busy: channel values in memory to decided bits in memory. One JSON object a line. */
@@ -26,19 +22,19 @@ struct timing {
     double fastest, median;
 };
 
-timing measure(const ldpc_setup& setup, std::size_t frames, unsigned batches)
+timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
 {
     const auto& code = setup.codes[0];
-    auto decoder = make_cpu_ldpc(setup, frames, 1);
+    auto decoder = ldpc::make_cpu(setup, frames, 1);
     const auto limits = decoder->limits();
     host_memory input(limits.input_bytes), output(limits.output_bytes),
         status(limits.status_bytes);
     std::mt19937 random(1);
-    auto* const table = reinterpret_cast<ldpc_frame*>(input.data());
-    ldpc_job job;
+    auto* const table = reinterpret_cast<ldpc::frame_place*>(input.data());
+    ldpc::job job;
     job.codewords = std::uint32_t(frames);
     job.runs = { { 0, 0, std::uint32_t(frames) } };
-    job.input_bytes = ldpc_job::values_offset(frames);
+    job.input_bytes = ldpc::job::values_offset(frames);
     for (std::uint32_t f = 0; f < frames; ++f) {
         table[f] = { std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), f };
         for (unsigned i = 0; i < code.n(); ++i) {
@@ -74,11 +70,11 @@ int main(int argc, char** argv)
     const unsigned batches = argc > 2 ? std::atoi(argv[2]) : 15;
     for (const char* size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            ldpc_setup setup;
+            ldpc::setup setup;
             setup.codes = { ldpc_code::dvbs2(size, rate) };
             setup.max_iterations = iterations;
             setup.early_stop = false;
-            const auto frames = cpu_ldpc_batch(setup, 1);
+            const auto frames = ldpc::cpu_batch(setup, 1);
             const auto t = measure(setup, frames, batches);
             const auto& code = setup.codes[0];
             const double edges = double(code.edges()) * iterations * frames / 1e9;
@@ -86,7 +82,7 @@ int main(int argc, char** argv)
                         "%u, \"frames\": %zu, \"G_edge_iterations_per_s\": %.2f, "
                         "\"fastest\": %.2f, \"information_Mb_per_s\": %.1f}\n",
                         code.name().c_str(),
-                        cpu_ldpc_instruction_sets().front().c_str(),
+                        ldpc::cpu_instruction_sets().front().c_str(),
                         iterations,
                         frames,
                         edges / t.median,

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the LDPC kernels of the CUDA backend on every code of DVB-S2: speed, and frame
  * error rates over QPSK with white noise, made on the device. One JSON object a line. */
@@ -22,7 +18,7 @@
 #include <string>
 
 using namespace gr::gpufec;
-using namespace gr::gpufec::ldpc_cuda;
+using namespace gr::gpufec::ldpc::device;
 
 namespace {
 
@@ -39,7 +35,7 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
 // Two received values a thread, quantised by the rule.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
-                         const ldpc_frame* table,
+                         const ldpc::frame_place* table,
                          const std::uint8_t* codewords,
                          unsigned n,
                          std::uint64_t seed,
@@ -71,7 +67,7 @@ __global__ void transmit(std::uint8_t* input,
 // Frames that differ from what was sent, their bits, and frames with more than \p t of
 // them: what a code after this one that corrects t errors leaves.
 __global__ void compare(const std::uint8_t* output,
-                        const ldpc_frame* table,
+                        const ldpc::frame_place* table,
                         const std::uint8_t* sent,
                         unsigned bytes,
                         unsigned t,
@@ -146,7 +142,7 @@ public:
             }
             encoder.encode(message.data(), &codewords[std::size_t(w) * code.n()]);
         }
-        std::vector<ldpc_frame> table;
+        std::vector<ldpc::frame_place> table;
         for (std::uint32_t f = 0; f < frames; ++f) {
             table.push_back(
                 { std::uint32_t(f * stride()), f * ((code.n() + 31) / 32 * 4), f });
@@ -220,9 +216,9 @@ public:
                     "copy");
         return bytes;
     }
-    std::vector<ldpc_status> status() const
+    std::vector<ldpc::frame_status> status() const
     {
-        std::vector<ldpc_status> s(d_frames);
+        std::vector<ldpc::frame_status> s(d_frames);
         cuda::check(
             cudaMemcpy(
                 s.data(), d_status.get(), d_status.bytes(), cudaMemcpyDeviceToHost),
@@ -292,8 +288,8 @@ private:
     const std::unique_ptr<code_kernel> d_kernel;
     const std::size_t d_value_bytes;
     const cuda::buffer<std::uint8_t> d_input, d_output;
-    const cuda::buffer<ldpc_status> d_status;
-    const cuda::buffer<ldpc_frame> d_table;
+    const cuda::buffer<ldpc::frame_status> d_status;
+    const cuda::buffer<ldpc::frame_place> d_table;
     const cuda::buffer<std::uint8_t> d_codewords, d_sent;
     const cuda::buffer<unsigned long long> d_errors;
     const cuda::buffer<std::uint8_t> d_scratch;

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 #
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Measures what gpu_ldpc_dvbs2 delays a frame by, in a flowgraph that is slower than it.

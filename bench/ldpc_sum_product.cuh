@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Sum-product in single precision on a device, layer by layer as layer_plan.h says: what
  * the decoders' error rates are held against, where the reference would take days. Not
@@ -14,8 +10,7 @@
 
 #include "ldpc/cuda_kernels.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 namespace sum_product_kernel {
 
 constexpr unsigned checks = 360; // of a layer, one a thread
@@ -87,8 +82,8 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
 }
 
 __global__ void __launch_bounds__(checks) decode(tables t,
-                                                 ldpc_cuda::device_frames frames,
-                                                 ldpc_cuda::stopping stop,
+                                                 ldpc::device::device_frames frames,
+                                                 ldpc::device::stopping stop,
                                                  std::uint32_t* counter,
                                                  float* state,
                                                  std::size_t state_floats)
@@ -147,7 +142,7 @@ __global__ void __launch_bounds__(checks) decode(tables t,
     }
 }
 
-class kernel : public ldpc_cuda::code_kernel
+class kernel : public ldpc::device::code_kernel
 {
 public:
     explicit kernel(const ldpc_code& code) : kernel(make_layer_plan(code), code.n()) {}
@@ -157,8 +152,8 @@ public:
         return 256 + d_blocks * d_state_floats * sizeof(float);
     }
 
-    void launch(const ldpc_cuda::device_frames& frames,
-                const ldpc_cuda::stopping& stop,
+    void launch(const ldpc::device::device_frames& frames,
+                const ldpc::device::stopping& stop,
                 void* scratch,
                 cudaStream_t stream) const override
     {
@@ -239,7 +234,6 @@ private:
 };
 
 } // namespace sum_product_kernel
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH */

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 #
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws what scripts/ldpc-sweeps has measured.
+"""Draws what bench/ldpc-sweeps has measured.
 
 Usage: plot_ldpc_sweeps.py RESULT.json PREFIX
 Writes PREFIX-iterations.png (bit error rate against Eb/N0 for numbers of iterations) and

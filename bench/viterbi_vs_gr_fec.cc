@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CPU backend beside gr-fec's cc_decoder, in turns within one run: K=7, rate 1/2, the
  * same noisy terminated frames of 8192 bits, one thread that decodes.

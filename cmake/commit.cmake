@@ -1,5 +1,4 @@
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Writes the commit that is being built to FILE: cmake -DSOURCE=... -DFILE=... -P commit.cmake

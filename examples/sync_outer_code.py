@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 #
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """An LDPC code around a synchronisation code, decoded in turns: the decisions of the LDPC

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 #
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Bit error rate of a standard's convolutional code in a flowgraph: conv_encoder, noise,

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recovers the address tables of the DVB-S2 LDPC codes from gr-dtv's encoder.
 

@@ -1,5 +1,4 @@
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # The steps of the downstream test: install BUILD below WORK, look for what must not be

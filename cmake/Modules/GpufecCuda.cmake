@@ -1,5 +1,4 @@
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Enables CUDA where a toolkit is found; sets ENABLE_CUDA. CMAKE_CUDA_ARCHITECTURES can be

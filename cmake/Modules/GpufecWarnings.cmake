@@ -1,5 +1,4 @@
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 option(GPUFEC_WERROR "Treat warnings as errors" OFF)

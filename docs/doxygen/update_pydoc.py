@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the docstring headers of the Python bindings; GNU Radio's GR_PYBIND_MAKE_OOT calls it.
 

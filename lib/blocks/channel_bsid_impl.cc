@@ -1,16 +1,11 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "channel_bsid_impl.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -177,5 +172,4 @@ std::size_t channel_bsid_impl::give(std::uint8_t* out, std::size_t room)
     return n;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

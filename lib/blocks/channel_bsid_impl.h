@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The channel that inserts, deletes and flips bits as a block. */
 
@@ -16,8 +12,7 @@
 #include <gnuradio/gpufec/channel_bsid.h>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class channel_bsid_impl : public gr::gpufec::channel_bsid
 {
@@ -65,7 +60,6 @@ private:
     std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_CHANNEL_BSID_IMPL_H */

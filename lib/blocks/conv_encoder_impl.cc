@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "conv_encoder_impl.h"
 #include "parameters.h"
@@ -11,8 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -107,5 +102,4 @@ std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
     return frame * d_kernel.coded_bits(d_frame_bits) + d_code.values(bit);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

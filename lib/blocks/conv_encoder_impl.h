@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The convolutional encoder as a block. */
 
@@ -15,8 +11,7 @@
 #include <gnuradio/gpufec/viterbi.h>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class conv_encoder_impl : public encoder_block<conv_encoder>
 {
@@ -43,7 +38,6 @@ private:
     std::vector<std::uint8_t> d_bits; // gathered, to be encoded
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_CONV_ENCODER_IMPL_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Between GNU Radio's scheduler and a decoder with threads of its own: what the blocks of
  * decoders share. */
@@ -19,8 +15,7 @@
 #include <cstddef>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 // How long work() may sleep: tb.stop() waits for it.
 constexpr std::chrono::milliseconds longest_sleep{ 100 };
@@ -89,7 +84,6 @@ inline std::size_t input_available(const gr::block& block)
     return reader->items_available();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_DECODER_PORT_H */

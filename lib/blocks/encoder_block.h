@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the blocks of encoders share: items are gathered up to the end of a frame (or of a
  * piece of a stream), encoded, and sent; tags move to the output of the item they are on.
@@ -20,8 +16,7 @@
 #include <memory>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! \p Block: the public block, with bytes in and out.
 template <class Block>
@@ -123,7 +118,6 @@ private:
     tag_queue d_tags;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_ENCODER_BLOCK_H */

@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "frame_gatherer.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 frame_gatherer::frame_gatherer(const pmt::pmt_t& key,
                                std::size_t item_size,
@@ -108,5 +103,4 @@ void frame_gatherer::warn_once(bool& warned, const std::string& text) const
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Cuts a stream into the frames that its length tags mark. */
 
@@ -19,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief Gathers the items of one frame after the other.
@@ -83,7 +78,6 @@ private:
     bool d_warned_of_loose = false, d_warned_of_end = false;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H */

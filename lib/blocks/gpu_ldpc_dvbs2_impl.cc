@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "gpu_ldpc_dvbs2_impl.h"
 #include "parameters.h"
@@ -13,8 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -508,5 +503,4 @@ void gpu_ldpc_dvbs2_impl::set_max_latency_ms(double max_latency_ms)
     d_wake_port.wake();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

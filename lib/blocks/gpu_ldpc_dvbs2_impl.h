@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The LDPC decoder as a block: GNU Radio's side of ldpc_decoder. */
 
@@ -21,8 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class gpu_ldpc_dvbs2_impl : public gpu_ldpc_dvbs2
 {
@@ -103,7 +98,6 @@ private:
     ldpc_decoder d_decoder; // last: its threads call this block
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H */

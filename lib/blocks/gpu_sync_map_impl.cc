@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "gpu_sync_map_impl.h"
 #include <gnuradio/gpufec/batch_decoder.h>
@@ -14,8 +10,7 @@
 #include <limits>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -580,5 +575,4 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
     d_wake_port.wake();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

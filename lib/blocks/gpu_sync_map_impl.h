@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The synchronisation decoder as a block: GNU Radio's side of sync_decoder. */
 
@@ -22,8 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class gpu_sync_map_impl : public gpu_sync_map
 {
@@ -124,7 +119,6 @@ private:
     std::unique_ptr<sync_decoder> d_decoder; // last: its threads call this block
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "gpu_viterbi_pbvd_impl.h"
 #include "parameters.h"
@@ -14,8 +10,7 @@
 #include <limits>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -433,5 +428,4 @@ double gpu_viterbi_pbvd_impl::max_latency_ms() const
     return d_max_latency_ms;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The Viterbi decoder as a block: GNU Radio's side of viterbi_decoder. */
 
@@ -17,8 +13,7 @@
 #include <mutex>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class gpu_viterbi_pbvd_impl : public gpu_viterbi_pbvd
 {
@@ -95,7 +90,6 @@ private:
     viterbi_decoder d_decoder; // last: its threads call this block
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_GPU_VITERBI_PBVD_IMPL_H */

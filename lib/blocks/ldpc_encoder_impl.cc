@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "ldpc_encoder_impl.h"
 #include "ldpc_parameters.h"
@@ -11,8 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 ldpc_encoder::sptr ldpc_encoder::make(const std::string& standard,
                                       const std::string& frame_size,
@@ -83,5 +78,4 @@ std::uint64_t ldpc_encoder_impl::output_of_item(std::uint64_t item) const
     return item / d_frame_input * d_frame_output + (d_packed_output ? bit / 8 : bit);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

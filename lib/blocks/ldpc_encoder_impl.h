@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The LDPC encoder as a block: GNU Radio's side of ldpc_encoder_kernel. */
 
@@ -15,8 +11,7 @@
 #include <gnuradio/gpufec/ldpc_encoder.h>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class ldpc_encoder_impl : public encoder_block<ldpc_encoder>
 {
@@ -36,7 +31,6 @@ private:
     std::vector<std::uint8_t> d_items; // of the frame that is being gathered
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_ENCODER_IMPL_H */

@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "ldpc_parameters.h"
 #include <stdexcept>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 ldpc_code ldpc_code_of(const std::string& standard,
                        const std::string& frame_size,
@@ -71,5 +66,4 @@ std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
     return {};
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

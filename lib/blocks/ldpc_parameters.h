@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The parameters that name an LDPC code, and the tags that do. */
 
@@ -15,8 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! \throws std::invalid_argument
 ldpc_code ldpc_code_of(const std::string& standard,
@@ -36,7 +31,6 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value);
 //! The meaning of an ldpc_code tag's value; nothing if it is not of that form.
 std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_PARAMETERS_H */

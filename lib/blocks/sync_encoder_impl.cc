@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "sync_encoder_impl.h"
 #include "sync_parameters.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 sync_encoder::sptr sync_encoder::make(const std::vector<std::uint8_t>& codebook,
                                       int q,
@@ -92,5 +87,4 @@ void sync_encoder_impl::add_tags(std::size_t frames)
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

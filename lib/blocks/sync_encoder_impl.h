@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The encoder for the synchronisation decoder as a block. */
 
@@ -13,8 +9,7 @@
 #include <gnuradio/gpufec/sync_encoder.h>
 #include <gnuradio/gpufec/sync_map.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class sync_encoder_impl : public sync_encoder
 {
@@ -36,7 +31,6 @@ private:
     const pmt::pmt_t d_source;     // of the tags that this block adds
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_SYNC_ENCODER_IMPL_H */

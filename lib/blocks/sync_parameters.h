@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the blocks around the synchronisation decoder share. */
 
@@ -16,8 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! \throws std::invalid_argument
 inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
@@ -84,7 +79,6 @@ private:
     bool d_changed = false;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tags that wait until the output item they belong to is produced. */
 
@@ -16,8 +12,7 @@
 #include <deque>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class tag_queue
 {
@@ -48,7 +43,6 @@ private:
     std::deque<tag_t> d_tags;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_TAG_QUEUE_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "awgn.h"
 #include <algorithm>
@@ -12,8 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -147,5 +142,4 @@ void awgn_channel::float32(std::uint64_t first,
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

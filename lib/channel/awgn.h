@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* BPSK over additive white Gaussian noise, as the soft values that a receiver hands to a
  * decoder. */
@@ -16,8 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief Chooses one of 256 values with given probabilities.
@@ -106,7 +101,6 @@ private:
     discrete_distribution d_int4;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CHANNEL_AWGN_H */

@@ -1,14 +1,9 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "bsid.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 bsid_channel::bsid_channel(const bsid_model& model, std::uint64_t seed)
     : d_model(model), d_random(seed)
@@ -40,5 +35,4 @@ std::vector<std::uint8_t> bsid_channel::send(const std::vector<std::uint8_t>& sy
     return received;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

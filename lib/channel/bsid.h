@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A seeded channel that inserts, deletes and substitutes, for tests and simulations. */
 
@@ -15,8 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class bsid_channel
 {
@@ -39,7 +34,6 @@ private:
     std::mt19937_64 d_random;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CHANNEL_BSID_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Random numbers by their index: the n-th does not depend on how many were drawn
  * before, so that threads can begin anywhere in a sequence. */
@@ -14,8 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief The outputs of SplitMix64, by index.
@@ -65,7 +60,6 @@ private:
     std::uint64_t d_start;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "devices.h"
 #include "runtime.h"
@@ -11,8 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -112,5 +107,4 @@ cuda_bandwidth measure_cuda_bandwidth(int device)
     return b;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

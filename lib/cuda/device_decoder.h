@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the batch decoders on a CUDA device have in common. */
 
@@ -14,8 +10,7 @@
 #include <functional>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 namespace cuda {
 
 //! A batch in flight; decoders add their memory.
@@ -103,7 +98,6 @@ private:
 };
 
 } // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CUDA_DEVICE_DECODER_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* CUDA devices as a program without CUDA headers sees them. */
 
@@ -14,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 struct cuda_device {
     int index;
@@ -43,7 +38,6 @@ struct cuda_bandwidth {
 //! \throws device_error
 cuda_bandwidth measure_cuda_bandwidth(int device);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CUDA_DEVICES_H */

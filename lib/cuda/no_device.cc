@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Stands in for CUDA devices in a build without CUDA. */
 
 #include "devices.h"
 #include <gnuradio/gpufec/batch_decoder.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 cuda_devices find_cuda_devices()
 {
@@ -25,5 +20,4 @@ cuda_bandwidth measure_cuda_bandwidth(int)
     throw device_error("this build of gr-gpufec has no CUDA");
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Owners of CUDA things, and errors as exceptions. */
 
@@ -17,8 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 namespace cuda {
 
 //! \throws device_error naming what failed
@@ -162,7 +157,6 @@ inline void page_unlock(void* memory) noexcept
 }
 
 } // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CUDA_RUNTIME_H */

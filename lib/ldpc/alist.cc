@@ -1,20 +1,15 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reads a parity-check matrix in MacKay's alist format, and trusts nothing in it. */
 
 #include "code_tables.h"
-#include "refuse.h"
+#include "pipeline/refuse.h"
 #include <algorithm>
 #include <fstream>
 #include <istream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -96,8 +91,7 @@ public:
 
     [[noreturn]] void fail(const std::string& reason) const
     {
-        refuse_ldpc(
-            "code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
+        refuse("code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
     }
 
 private:
@@ -199,10 +193,9 @@ ldpc_code ldpc_code::from_alist_file(const std::string& path)
 {
     std::ifstream file(path);
     if (!file) {
-        refuse_ldpc("code_file", '"' + path + '"', "cannot be read");
+        refuse("code_file", '"' + path + '"', "cannot be read");
     }
     return from_alist(file, path);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

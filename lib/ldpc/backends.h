@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The batch decoders that options ask for. */
 
@@ -13,29 +9,27 @@
 #include "job.h"
 #include "pipeline/make_decoders.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 //! \throws std::runtime_error if CUDA is asked for and cannot be had
-inline made_decoders<ldpc_job> make_ldpc_decoders(const ldpc_setup& setup,
-                                                  const ldpc_options& options)
+inline made_decoders<job> make_ldpc_decoders(const setup& setup,
+                                             const ldpc_options& options)
 {
-    return make_decoders<ldpc_job>(
+    return make_decoders<job>(
         options.where,
         options.devices,
         options.batch,
         [&](std::size_t codewords, int device) {
-            return make_cuda_ldpc(setup, codewords, options.slots, device);
+            return make_cuda(setup, codewords, options.slots, device);
         },
         [&] {
-            return make_cpu_ldpc(setup,
-                                 options.batch ? options.batch
-                                               : cpu_ldpc_batch(setup, options.threads),
-                                 options.threads);
+            return make_cpu(setup,
+                            options.batch ? options.batch
+                                          : cpu_batch(setup, options.threads),
+                            options.threads);
         });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_BACKENDS_H */

@@ -1,18 +1,15 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
-#include "refuse.h"
+#include "pipeline/refuse.h"
 #include "tables.h"
 #include <algorithm>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace ldpc;
 
 namespace {
 
@@ -26,7 +23,7 @@ const std::vector<dvbs2_table>& tables_of(const std::string& frame_size)
     if (frame_size == "short") {
         return dvbs2_short_tables();
     }
-    refuse_ldpc("frame_size", '"' + frame_size + '"', "allowed are normal and short");
+    refuse("frame_size", '"' + frame_size + '"', "allowed are normal and short");
 }
 
 const dvbs2_table& table_of(const std::string& frame_size, const std::string& rate)
@@ -38,7 +35,7 @@ const dvbs2_table& table_of(const std::string& frame_size, const std::string& ra
         }
         known += (known.empty() ? "" : ", ") + std::string(t.rate);
     }
-    refuse_ldpc(
+    refuse(
         "rate", '"' + rate + '"', "allowed with " + frame_size + " frames are " + known);
 }
 
@@ -154,5 +151,4 @@ const std::vector<std::vector<std::uint16_t>>& ldpc_code::addresses() const
     return d_tables->addresses;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the copies of an ldpc_code share. */
 
@@ -12,8 +8,7 @@
 
 #include <gnuradio/gpufec/ldpc.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! How a code is encoded.
 enum class encoding_form {
@@ -47,7 +42,6 @@ struct ldpc_code::tables {
     void eliminate();
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_LDPC_CODE_TABLES_H */

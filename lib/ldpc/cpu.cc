@@ -1,69 +1,49 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CPU backend: one codeword a SIMD lane, groups of lanes dealt to threads. */
 
 #include "job.h"
 #include "lane_code.h"
 #include "pipeline/host_memory.h"
+#include "pipeline/refuse.h"
 #include "pipeline/worker_pool.h"
 #include "reference.h"
-#include "refuse.h"
 #include <algorithm>
 #include <cstring>
 
-namespace gr {
-namespace gpufec {
-
-batch_limits ldpc_setup::limits(std::size_t codewords) const
-{
-    std::size_t input = 0, output = 0;
-    for (const auto& code : codes) {
-        input = std::max(input, frame_input_bytes(code));
-        output = std::max(output, frame_output_bytes(code));
-    }
-    batch_limits l;
-    l.pieces = codewords;
-    l.input_bytes = ldpc_job::values_offset(codewords) + codewords * input;
-    l.output_bytes = codewords * output;
-    l.status_bytes = codewords * sizeof(ldpc_status);
-    return l;
-}
+namespace gr::gpufec::ldpc {
 
 namespace {
 
-const ldpc_lanes::kernels& choose_lanes(const std::string& name)
+const lanes::kernels& choose_lanes(const std::string& name)
 {
     for (const auto* lanes : usable_ldpc_lanes()) {
         if (name.empty() || name == lanes->name) {
             return *lanes;
         }
     }
-    refuse_ldpc("instruction set", name, "it is not usable here");
+    refuse("instruction set", name, "it is not usable here");
 }
 
 // Scratch that suffices for a code, without its plan: every edge of a layer might be
 // shared and deferred.
-std::size_t scratch_bound(const ldpc_lanes::kernel& kernel, const ldpc_code& code)
+std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
 {
     const std::size_t in_layer =
         code.q() ? std::size_t(code.checks() / code.q()) * code.largest_check_degree()
                  : 0;
-    ldpc_lanes::code_view v{};
+    lanes::code_view v{};
     v.n = code.n();
     v.places = std::uint32_t(code.n() + 2 * in_layer);
     v.edges = std::uint32_t(code.edges());
     return kernel.scratch_bytes(v);
 }
 
-class cpu_ldpc : public ldpc_batch_decoder
+class cpu_ldpc : public batch_decoder<job>
 {
 public:
-    cpu_ldpc(const ldpc_setup& setup,
+    cpu_ldpc(const setup& setup,
              std::size_t codewords,
              unsigned threads,
              const std::string& instruction_set)
@@ -97,10 +77,10 @@ public:
     }
     bool finished(unsigned slot) override { return d_pool.finished(slot); }
 
-    void submit(unsigned slot, const ldpc_job& job, const buffers& memory) override
+    void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         // Each code's codewords in groups of lanes.
-        std::vector<ldpc_job::run> groups;
+        std::vector<job::run> groups;
         const auto size = layered() ? d_kernel.lanes : 1u;
         for (const auto& run : job.runs) {
             prepare(run.code);
@@ -146,12 +126,12 @@ private:
         p = std::move(fresh);
     }
 
-    void decode_lanes(const ldpc_job::run& group, const buffers& memory, unsigned worker)
+    void decode_lanes(const job::run& group, const batch_memory& memory, unsigned worker)
     {
         const auto& p = *d_codes[group.code];
-        const auto* const table = reinterpret_cast<const ldpc_frame*>(memory.input);
-        auto* const status = reinterpret_cast<ldpc_status*>(memory.status);
-        ldpc_lanes::frames frames{};
+        const auto* const table = reinterpret_cast<const frame_place*>(memory.input);
+        auto* const status = reinterpret_cast<frame_status*>(memory.status);
+        lanes::frames frames{};
         frames.count = group.count;
         frames.out_bits = d_setup.output_bits(d_setup.codes[group.code]);
         frames.max_iterations = d_setup.max_iterations;
@@ -171,11 +151,11 @@ private:
     }
 
     // One codeword, by the model: as slow as it is plain.
-    void decode_plain(const ldpc_job::run& group, const buffers& memory)
+    void decode_plain(const job::run& group, const batch_memory& memory)
     {
         const auto& code = d_setup.codes[group.code];
         const auto& p = *d_codes[group.code];
-        const auto& f = reinterpret_cast<const ldpc_frame*>(memory.input)[group.first];
+        const auto& f = reinterpret_cast<const frame_place*>(memory.input)[group.first];
         const auto result =
             reference::flooding(code,
                                 p.rule,
@@ -187,8 +167,8 @@ private:
         for (unsigned i = 0; i < d_setup.output_bits(code); ++i) {
             out[i / 8] |= std::byte(result.bits[i] << (7 - i % 8));
         }
-        reinterpret_cast<ldpc_status*>(memory.status)[f.status] = { result.iterations,
-                                                                    result.unsatisfied };
+        reinterpret_cast<frame_status*>(memory.status)[f.status] = { result.iterations,
+                                                                     result.unsatisfied };
     }
 
     std::vector<float> channel_values(const ldpc_code& code, const std::byte* from) const
@@ -208,9 +188,9 @@ private:
         }
     }
 
-    const ldpc_setup d_setup;
-    const ldpc_lanes::kernels& d_lanes;
-    const ldpc_lanes::kernel& d_kernel;
+    const setup d_setup;
+    const lanes::kernels& d_lanes;
+    const lanes::kernel& d_kernel;
     const batch_limits d_limits;
     std::vector<std::unique_ptr<prepared>> d_codes;
     std::vector<host_memory> d_scratch; // one a thread
@@ -219,7 +199,7 @@ private:
 
 } // namespace
 
-std::vector<std::string> cpu_ldpc_instruction_sets()
+std::vector<std::string> cpu_instruction_sets()
 {
     std::vector<std::string> names;
     for (const auto* lanes : usable_ldpc_lanes()) {
@@ -228,19 +208,18 @@ std::vector<std::string> cpu_ldpc_instruction_sets()
     return names;
 }
 
-std::unique_ptr<ldpc_batch_decoder> make_cpu_ldpc(const ldpc_setup& setup,
-                                                  std::size_t codewords,
-                                                  unsigned threads,
-                                                  const std::string& instruction_set)
+std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
+                                             std::size_t codewords,
+                                             unsigned threads,
+                                             const std::string& instruction_set)
 {
     return std::make_unique<cpu_ldpc>(setup, codewords, threads, instruction_set);
 }
 
-std::size_t cpu_ldpc_batch(const ldpc_setup& setup, unsigned threads)
+std::size_t cpu_batch(const setup& setup, unsigned threads)
 {
     const auto& lanes = kernel_for(choose_lanes(""), setup.precision);
     return std::size_t(lanes.lanes) * std::max(1u, threads);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum, one codeword a lane, as message_rule.h and layer_plan.h lay down.
  *
@@ -17,9 +13,8 @@
 #include <immintrin.h>
 #endif
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_lanes {
+namespace gr::gpufec::ldpc {
+namespace lanes {
 namespace GPUFEC_ISA {
 
 namespace {
@@ -514,6 +509,5 @@ extern const kernels all = { GPUFEC_NAME(GPUFEC_ISA),
                              kernel_of<float_arithmetic>() };
 
 } // namespace GPUFEC_ISA
-} // namespace ldpc_lanes
-} // namespace gpufec
-} // namespace gr
+} // namespace lanes
+} // namespace gr::gpufec::ldpc

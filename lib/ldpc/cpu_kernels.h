@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The lane-parallel layered decoder of the CPU: its interface to the variants of one
  * source that are compiled for different instruction sets. */
@@ -14,9 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_lanes {
+namespace gr::gpufec::ldpc {
+namespace lanes {
 
 constexpr unsigned max_lanes = 32;
 constexpr unsigned max_degree = 4096;
@@ -102,8 +97,7 @@ namespace avx512 {
 extern const kernels all;
 }
 
-} // namespace ldpc_lanes
-} // namespace gpufec
-} // namespace gr
+} // namespace lanes
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CPU_KERNELS_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CUDA backend: slots in flight on a device, each on a stream of its own. Kernels of
  * all slots run one after the other, so that they share their scratch memory and what of
@@ -13,12 +9,11 @@
 #include "cuda_kernels.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 namespace {
 
-using namespace ldpc_cuda;
+using namespace device;
 
 constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, chosen batches
 
@@ -31,13 +26,13 @@ struct ldpc_slot : cuda::device_slot {
     cuda::event decoded; // kernels are through, the copies back may not be
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
-    cuda::buffer<ldpc_status> status;
+    cuda::buffer<frame_status> status;
 };
 
-class cuda_ldpc : public cuda::device_decoder<ldpc_job, ldpc_slot>
+class cuda_ldpc : public cuda::device_decoder<job, ldpc_slot>
 {
 public:
-    cuda_ldpc(const ldpc_setup& setup, std::size_t codewords, unsigned slots, int device)
+    cuda_ldpc(const setup& setup, std::size_t codewords, unsigned slots, int device)
         : device_decoder(device), d_setup(setup), d_codes(setup.codes.size())
     {
         if (codewords == 0) {
@@ -54,7 +49,7 @@ public:
 
     batch_limits limits() const override { return d_limits; }
 
-    void submit(unsigned slot, const ldpc_job& job, const buffers& memory) override
+    void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         use();
         auto& s = d_slots.at(slot);
@@ -84,7 +79,7 @@ public:
                     "copy from the device");
         cuda::check(cudaMemcpyAsync(memory.status,
                                     s.status.get(),
-                                    job.codewords * sizeof(ldpc_status),
+                                    job.codewords * sizeof(frame_status),
                                     cudaMemcpyDeviceToHost,
                                     stream),
                     "copy from the device");
@@ -92,7 +87,7 @@ public:
     }
 
     //! Medians of \p rounds batches, each alone on the device.
-    cuda_ldpc_times measure(const ldpc_job& job, const buffers& memory, unsigned rounds)
+    cuda_times measure(const job& job, const batch_memory& memory, unsigned rounds)
     {
         use();
         auto& s = d_slots.front();
@@ -124,7 +119,7 @@ public:
                             stream);
             cudaMemcpyAsync(memory.status,
                             s.status.get(),
-                            job.codewords * sizeof(ldpc_status),
+                            job.codewords * sizeof(frame_status),
                             cudaMemcpyDeviceToHost,
                             stream);
             cudaEventRecord(events[3].get(), stream);
@@ -158,10 +153,10 @@ private:
         return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
     }
 
-    void decode(const ldpc_job::run& run, ldpc_slot& s)
+    void decode(const job::run& run, ldpc_slot& s)
     {
         const auto& code = d_setup.codes[run.code];
-        const device_frames frames{ reinterpret_cast<const ldpc_frame*>(s.input.get()) +
+        const device_frames frames{ reinterpret_cast<const frame_place*>(s.input.get()) +
                                         run.first,
                                     run.count,
                                     s.input.get(),
@@ -201,7 +196,7 @@ private:
         }
     }
 
-    const ldpc_setup d_setup;
+    const setup d_setup;
     batch_limits d_limits;
     std::vector<std::unique_ptr<code_kernel>> d_codes;
     const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
@@ -210,20 +205,19 @@ private:
 
 } // namespace
 
-std::unique_ptr<ldpc_batch_decoder>
-make_cuda_ldpc(const ldpc_setup& setup, std::size_t codewords, unsigned slots, int device)
+std::unique_ptr<batch_decoder<job>>
+make_cuda(const setup& setup, std::size_t codewords, unsigned slots, int device)
 {
     return std::make_unique<cuda_ldpc>(setup, codewords, slots, device);
 }
 
-cuda_ldpc_times measure_cuda_ldpc(const ldpc_setup& setup,
-                                  const ldpc_job& job,
-                                  const ldpc_batch_decoder::buffers& memory,
-                                  int device,
-                                  unsigned rounds)
+cuda_times measure_cuda(const setup& setup,
+                        const job& job,
+                        const batch_memory& memory,
+                        int device,
+                        unsigned rounds)
 {
     return cuda_ldpc(setup, job.codewords, 1, device).measure(job, memory, rounds);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The arithmetic of message_rule.h on a device, one value a thread; nothing is
  * contracted, so that floats come out as they do on the CPU. */
@@ -13,9 +9,8 @@
 
 #include "cuda_kernels.h"
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 template <class Message>
 struct integer_values {
@@ -76,8 +71,7 @@ struct heard {
     }
 };
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H */

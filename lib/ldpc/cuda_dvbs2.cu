@@ -1,18 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernels for DVB-S2 codes: which one a code gets, and its launch. */
 
 #include "cuda_dvbs2.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 namespace {
 
@@ -104,6 +99,5 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
         layers.table, rule, v, resident * p.multiProcessorCount);
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

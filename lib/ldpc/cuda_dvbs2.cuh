@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum for the codes of DVB-S2: a block of threads decodes a codeword.
  *
@@ -21,9 +17,8 @@
 
 #include "cuda_lanes.cuh"
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 namespace {
 
 // Lanes: the arithmetic. SharedParity: parity bits are in shared memory too.
@@ -94,7 +89,7 @@ public:
     }
 
 private:
-    __device__ void decode(const ldpc_frame& frame)
+    __device__ void decode(const frame_place& frame)
     {
         load(d_args.frames.input + frame.input);
         __syncthreads();
@@ -579,8 +574,7 @@ private:
 };
 
 } // namespace
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_CUH */

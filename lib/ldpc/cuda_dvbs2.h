@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the kernels for DVB-S2 codes are told, and which there are. */
 
@@ -13,9 +9,8 @@
 #include "cuda_kernels.h"
 #include "dvbs2_layers.h"
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 struct dvbs2_arguments {
     device_frames frames;
@@ -42,8 +37,7 @@ dvbs2_variant choose_int8_kernel(const dvbs2_layers& layers, std::size_t shared_
 //! For int16 and float; no kernel for a code whose checks are too large.
 dvbs2_variant choose_float_kernel(const dvbs2_layers& layers);
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_H */

@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernels for DVB-S2 codes in int16 and float: one for several degrees of checks. */
 
 #include "cuda_dvbs2.cuh"
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 namespace {
 
@@ -46,6 +41,5 @@ dvbs2_variant choose_float_kernel(const dvbs2_layers& layers)
                          : dvbs2_variant{};
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

@@ -1,18 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernels for DVB-S2 codes in int8: one for each degree of checks. */
 
 #include "cuda_dvbs2.cuh"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 namespace {
 
@@ -82,6 +77,5 @@ dvbs2_variant choose_int8_kernel(const dvbs2_layers& layers, std::size_t shared_
     }
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

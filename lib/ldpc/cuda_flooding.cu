@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Flooding min-sum in two kernels, checks and bits, codewords interleaved, one thread a
  * node of a codeword: the decoder of Feltrin's thesis, for any code. */
@@ -11,9 +7,8 @@
 #include "cuda_arithmetic.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 namespace {
 
@@ -295,6 +290,5 @@ std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
     }
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

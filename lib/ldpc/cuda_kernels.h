@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernels of the CUDA backend, as their launchers see them. */
 
@@ -16,17 +12,16 @@
 #include <cstdint>
 #include <memory>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 //! The codewords of one run, in device memory.
 struct device_frames {
-    const ldpc_frame* table; //!< of the run
+    const frame_place* table; //!< of the run
     std::uint32_t count;
     const std::uint8_t* input; //!< what the table counts from
     std::uint8_t* output;
-    ldpc_status* status;
+    frame_status* status;
 };
 
 struct device_arithmetic {
@@ -72,8 +67,7 @@ make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
 std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
                                                   const message_rule& rule);
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_KERNELS_H */

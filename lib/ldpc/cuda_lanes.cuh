@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The arithmetic of the kernels for DVB-S2 codes: how many checks of a layer a thread
  * does at once, in what numbers, and how their messages are kept: compressed.
@@ -20,9 +16,8 @@
 #include <cuda_fp16.h>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 namespace {
 
 constexpr unsigned group = 360; // of bits, and of the checks of a layer
@@ -305,8 +300,7 @@ struct two_least {
 };
 
 } // namespace
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum for any code and precision: a block of threads decodes a codeword, a
  * thread a check of the layer. Posteriors are in shared memory where they fit, messages
@@ -12,9 +8,8 @@
 #include "cuda_arithmetic.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 namespace {
 
@@ -90,7 +85,7 @@ public:
     }
 
 private:
-    __device__ void decode(const ldpc_frame& frame)
+    __device__ void decode(const frame_place& frame)
     {
         const auto* const channel =
             reinterpret_cast<const message*>(d_frames.input + frame.input);
@@ -481,6 +476,5 @@ make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
     }
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The stream decoder: fills slots with frames, and hands decided bits out in order. */
 
@@ -12,14 +8,15 @@
 #include "input_format.h"
 #include "pipeline/deadline_timer.h"
 #include "pipeline/pipeline.h"
-#include "refuse.h"
+#include "pipeline/refuse.h"
 #include <cmath>
 #include <cstring>
 #include <deque>
 #include <optional>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace ldpc;
 
 namespace {
 
@@ -29,7 +26,7 @@ template <class Value>
 void check(bool good, const char* name, const Value& value, const char* allowed)
 {
     if (!good) {
-        refuse_ldpc(name, value, std::string("allowed are ") + allowed);
+        refuse(name, value, std::string("allowed are ") + allowed);
     }
 }
 
@@ -61,10 +58,10 @@ const ldpc_options& checked(const ldpc_options& o)
     check_latency(o.max_latency_ms);
     for (const auto& code : o.codes) {
         if (!o.codeword && !code.can_encode()) {
-            refuse_ldpc("output",
-                        "message",
-                        "the message positions of " + code.name() +
-                            " are not known, allowed is codeword");
+            refuse("output",
+                   "message",
+                   "the message positions of " + code.name() +
+                       " are not known, allowed is codeword");
         }
     }
     return o;
@@ -72,31 +69,13 @@ const ldpc_options& checked(const ldpc_options& o)
 
 } // namespace
 
-ldpc_setup make_ldpc_setup(const ldpc_options& o)
-{
-    ldpc_setup s;
-    s.codes = o.codes;
-    s.schedule = o.schedule;
-    s.algorithm = o.algorithm;
-    s.precision = o.precision;
-    s.offset = o.offset;
-    s.normalization = o.normalization;
-    s.max_iterations = o.max_iterations;
-    s.early_stop = o.early_stop;
-    s.message_only = !o.codeword && !o.keep_codeword;
-    for (const auto& code : o.codes) {
-        s.rule(code); // refuses offset and normalization
-    }
-    return s;
-}
-
 class ldpc_decoder::impl
 {
 public:
     impl(const ldpc_options& options, ldpc_decoder::hooks h)
         : d_options(checked(options)),
           d_hooks(std::move(h)),
-          d_setup(make_ldpc_setup(d_options)),
+          d_setup(make_setup(d_options)),
           d_formats(d_options.codes.size()),
           d_timer([this] { d_hooks.wake(); })
     {
@@ -213,7 +192,7 @@ public:
         }
     }
 
-    const ldpc_batch_decoder& active() const { return d_pipeline->active(); }
+    const batch_decoder<job>& active() const { return d_pipeline->active(); }
 
     ldpc_options d_options;
     std::optional<report> d_report;
@@ -228,11 +207,11 @@ private:
         const auto batch = made.decoders.front()->limits().pieces;
         log_backend(*made.decoders.front(), made.missing);
 
-        pipeline<ldpc_job>::hooks h;
+        pipeline<job>::hooks h;
         h.completion = d_hooks.wake;
         if (d_options.where == backend::automatic) {
             h.fallback = [this, batch] {
-                return make_cpu_ldpc(d_setup, batch, d_options.threads);
+                return make_cpu(d_setup, batch, d_options.threads);
             };
         }
         h.failed_over = [this](const std::string& what) {
@@ -246,7 +225,7 @@ private:
         d_pipeline.emplace(std::move(made.decoders), d_options.slots, std::move(h));
     }
 
-    void log_backend(const ldpc_batch_decoder& decoder, const std::string& reason) const
+    void log_backend(const batch_decoder<job>& decoder, const std::string& reason) const
     {
         const auto& codes = d_options.codes;
         std::string text = codes[0].name();
@@ -284,7 +263,7 @@ private:
         const bool now = d_filling->full() || d_finishing || clock::now() >= d_deadline;
         auto* const slot = d_pipeline->filling();
         if (now && slot && d_filling->size() > 0) {
-            const auto job = d_filling->job(slot->input);
+            const auto job = d_filling->make_job(slot->input);
             d_batches.push_back(d_filling->take());
             stop_clock();
             d_pipeline->submit(job);
@@ -316,11 +295,10 @@ private:
         return n;
     }
 
-    void begin_frame(const pipeline<ldpc_job>::slot& slot,
-                     const frame_batch::frame& frame)
+    void begin_frame(const pipeline<job>::slot& slot, const frame_batch::frame& frame)
     {
         const auto& status =
-            reinterpret_cast<const ldpc_status*>(slot.status)[d_given_frames];
+            reinterpret_cast<const frame_status*>(slot.status)[d_given_frames];
         d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
         d_bits = reinterpret_cast<const std::uint8_t*>(slot.output + frame.output);
         const auto& code = d_options.codes[frame.code];
@@ -370,7 +348,7 @@ private:
     }
 
     const ldpc_decoder::hooks d_hooks;
-    const ldpc_setup d_setup;
+    const setup d_setup;
     std::vector<std::optional<input_format>> d_formats; // of each code, once needed
     std::optional<frame_batch> d_filling;
     std::deque<frames> d_batches; // in flight, oldest first
@@ -390,7 +368,7 @@ private:
     clock::time_point d_deadline = clock::time_point::max();
 
     deadline_timer d_timer;
-    std::optional<pipeline<ldpc_job>> d_pipeline; // last: its decoders call the hooks
+    std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 };
 
 ldpc_decoder::ldpc_decoder(const ldpc_options& options, hooks h)
@@ -469,5 +447,4 @@ std::size_t ldpc_decoder::batch() const { return d_impl->active().limits().piece
 std::string ldpc_decoder::active_backend() const { return d_impl->active().backend(); }
 std::string ldpc_decoder::active_device() const { return d_impl->active().device(); }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

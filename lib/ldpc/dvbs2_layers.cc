@@ -1,16 +1,11 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "dvbs2_layers.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
 {
@@ -52,6 +47,5 @@ dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
     return layers;
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The message edges of a DVB-S2 code's layers, as the CUDA kernels for these codes want
  * them: small enough to be a parameter of the kernel. */
@@ -14,9 +10,8 @@
 #include <gnuradio/gpufec/ldpc.h>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 /*!
  * \brief Edges of a layer: those that write before those that add, see layer_plan.h.
@@ -49,8 +44,7 @@ struct dvbs2_layers {
 
 dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded);
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_DVBS2_LAYERS_H */

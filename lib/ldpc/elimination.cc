@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Finds message positions and dense generators of a code of no special form, by
  * Gauss-Jordan elimination with the pivots taken from the last column backwards. */
@@ -11,8 +7,7 @@
 #include "code_tables.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -94,5 +89,4 @@ void ldpc_code::tables::eliminate()
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
-#include "refuse.h"
+#include "pipeline/refuse.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -27,13 +22,13 @@ bool parity(const std::uint64_t* a, const std::uint64_t* b, std::size_t words)
 ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
 {
     if (!code.can_encode()) {
-        refuse_ldpc("code",
-                    code.name(),
-                    "cannot encode: its matrix of " + std::to_string(code.checks()) +
-                        " x " + std::to_string(code.n()) +
-                        " is neither triangular at its end nor small enough to eliminate "
-                        "(checks x bits up to " +
-                        std::to_string(ldpc_code::max_elimination) + ")");
+        refuse("code",
+               code.name(),
+               "cannot encode: its matrix of " + std::to_string(code.checks()) + " x " +
+                   std::to_string(code.n()) +
+                   " is neither triangular at its end nor small enough to eliminate "
+                   "(checks x bits up to " +
+                   std::to_string(ldpc_code::max_elimination) + ")");
     }
 }
 
@@ -66,5 +61,4 @@ void ldpc_encoder_kernel::encode(const std::uint8_t* message,
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,18 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "frame_batch.h"
 #include <algorithm>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
-ldpc_job frame_batch::job(std::byte* input) const
+job frame_batch::make_job(std::byte* input) const
 {
     std::vector<std::uint32_t> by_code(d_frames.size());
     std::iota(by_code.begin(), by_code.end(), 0u);
@@ -20,11 +15,11 @@ ldpc_job frame_batch::job(std::byte* input) const
         return d_frames[a].code < d_frames[b].code;
     });
 
-    ldpc_job job;
+    job job;
     job.codewords = d_frames.size();
     job.input_bytes = d_input;
     job.output_bytes = d_output;
-    auto* const table = reinterpret_cast<ldpc_frame*>(input);
+    auto* const table = reinterpret_cast<frame_place*>(input);
     for (std::uint32_t i = 0; i < by_code.size(); ++i) {
         const auto& f = d_frames[by_code[i]];
         if (job.runs.empty() || job.runs.back().code != f.code) {
@@ -36,5 +31,4 @@ ldpc_job frame_batch::job(std::byte* input) const
     return job;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

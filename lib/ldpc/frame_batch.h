@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The slot that is being filled with frames, and the job it becomes. */
 
@@ -14,8 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 class frame_batch
 {
@@ -25,7 +20,7 @@ public:
         std::uint32_t input, output; //!< bytes from the slot's beginnings
     };
 
-    frame_batch(const ldpc_setup& setup, const batch_limits& limits)
+    frame_batch(const setup& setup, const batch_limits& limits)
         : d_setup(setup), d_limits(limits)
     {
         clear();
@@ -45,7 +40,7 @@ public:
     }
 
     //! The job of these frames; writes their table to the slot's input.
-    ldpc_job job(std::byte* input) const;
+    job make_job(std::byte* input) const;
 
     //! Empties it, and gives what was in it.
     std::vector<frame> take()
@@ -58,18 +53,17 @@ public:
     void clear()
     {
         d_frames.clear();
-        d_input = ldpc_job::values_offset(d_limits.pieces);
+        d_input = job::values_offset(d_limits.pieces);
         d_output = 0;
     }
 
 private:
-    const ldpc_setup& d_setup;
+    const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;
     std::size_t d_input, d_output; // used bytes
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_FRAME_BATCH_H */

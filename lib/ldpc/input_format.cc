@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "input_format.h"
 #include "job.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
-const ldpc_input::kernels& ldpc_input::kernels_of(const std::string& instruction_set)
+const input::kernels& input::kernels_of(const std::string& instruction_set)
 {
 #ifdef GPUFEC_X86_VARIANTS
     if (instruction_set == "avx512") {
@@ -29,7 +24,7 @@ input_format::input_format(const message_rule& rule, llr_format format, float ll
       d_precision(rule.precision),
       d_factor(format == llr_format::int8 ? rule.scale / llr_scale : rule.scale),
       d_limit(rule.channel_limit),
-      d_kernels(ldpc_input::kernels_of(cpu_ldpc_instruction_sets().front()))
+      d_kernels(input::kernels_of(cpu_instruction_sets().front()))
 {
 }
 
@@ -58,5 +53,4 @@ void input_format::convert(const void* from,
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Turns channel values as a caller has them into the steps of a code's rule. */
 
@@ -14,8 +10,7 @@
 #include "message_rule.h"
 #include <cstddef>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 /*!
  * \brief The conversion for one code.
@@ -37,10 +32,9 @@ private:
     ldpc_precision d_precision;
     float d_factor;
     float d_limit;
-    const ldpc_input::kernels& d_kernels;
+    const input::kernels& d_kernels;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H */

@@ -1,18 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Loops that the compiler makes vectors of; as in cpu_kernels.cc, nothing of the standard
  * library is called. */
 
 #include "input_kernels.h"
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_input {
+namespace gr::gpufec::ldpc {
+namespace input {
 namespace GPUFEC_ISA {
 
 namespace {
@@ -55,6 +50,5 @@ extern const kernels all;
 const kernels all{ converters_of<std::int8_t>, converters_of<float> };
 
 } // namespace GPUFEC_ISA
-} // namespace ldpc_input
-} // namespace gpufec
-} // namespace gr
+} // namespace input
+} // namespace gr::gpufec::ldpc

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The conversion of channel values to steps, compiled once for each instruction set. */
 
@@ -14,9 +10,8 @@
 #include <cstdint>
 #include <string>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_input {
+namespace gr::gpufec::ldpc {
+namespace input {
 
 //! Values times a factor, within ±limit; but for floats rounded, ties to even. NaN
 //! becomes 0; the byte −128 counts as −127.
@@ -47,11 +42,10 @@ namespace avx512 {
 extern const kernels all;
 }
 
-//! Those of an instruction set of cpu_ldpc_instruction_sets().
+//! Those of an instruction set of cpu_instruction_sets().
 const kernels& kernels_of(const std::string& instruction_set);
 
-} // namespace ldpc_input
-} // namespace gpufec
-} // namespace gr
+} // namespace input
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H */

@@ -1,16 +1,11 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "lane_code.h"
 #include <algorithm>
 #include <tuple>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 lane_code::lane_code(const ldpc_code& code, const layer_plan& plan)
     : d_places(code.n()), d_copy_of(code.n(), 0)
@@ -36,22 +31,22 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
 {
     // Copies and differences take the same places in every layer.
     auto place = std::uint32_t(d_copy_of.size());
-    ldpc_lanes::layer layer{ plan.layer_begin[l],
-                             plan.layer_begin[l + 1],
-                             std::uint32_t(d_copies.size()),
-                             0,
-                             std::uint32_t(d_added.size()),
-                             0 };
+    lanes::layer layer{ plan.layer_begin[l],
+                        plan.layer_begin[l + 1],
+                        std::uint32_t(d_copies.size()),
+                        0,
+                        std::uint32_t(d_added.size()),
+                        0 };
     struct added {
         std::uint32_t round, from, bit;
     };
     std::vector<added> differences;
     for (auto i = layer.first; i < layer.last; ++i) {
         const auto begin = plan.edge_begin[i], end = plan.edge_begin[i + 1];
-        ldpc_lanes::check check{ begin, end - begin, 0 };
+        lanes::check check{ begin, end - begin, 0 };
         for (auto e = begin; e < end; ++e) {
             const auto& edge = plan.edges[e];
-            ldpc_lanes::edge mine{ edge.bit, edge.bit };
+            lanes::edge mine{ edge.bit, edge.bit };
             if (edge.shared) {
                 auto& copy = d_copy_of[edge.bit];
                 if (copy == 0) {
@@ -85,23 +80,23 @@ void lane_code::add_layer(const layer_plan& plan, std::size_t l)
     d_places = std::max(d_places, place);
 }
 
-std::vector<const ldpc_lanes::kernels*> usable_ldpc_lanes()
+std::vector<const lanes::kernels*> usable_ldpc_lanes()
 {
-    std::vector<const ldpc_lanes::kernels*> usable;
+    std::vector<const lanes::kernels*> usable;
 #ifdef GPUFEC_X86_VARIANTS
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq")) {
-        usable.push_back(&ldpc_lanes::avx512::all);
+        usable.push_back(&lanes::avx512::all);
     }
     if (__builtin_cpu_supports("avx2")) {
-        usable.push_back(&ldpc_lanes::avx2::all);
+        usable.push_back(&lanes::avx2::all);
     }
 #endif
-    usable.push_back(&ldpc_lanes::baseline::all);
+    usable.push_back(&lanes::baseline::all);
     return usable;
 }
 
-const ldpc_lanes::kernel& kernel_for(const ldpc_lanes::kernels& k, ldpc_precision p)
+const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p)
 {
     switch (p) {
     case ldpc_precision::int8:
@@ -113,5 +108,4 @@ const ldpc_lanes::kernel& kernel_for(const ldpc_lanes::kernels& k, ldpc_precisio
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

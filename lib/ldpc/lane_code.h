@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A code as the lane-parallel decoder of the CPU wants it. */
 
@@ -15,8 +11,7 @@
 #include "message_rule.h"
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 class lane_code
 {
@@ -26,33 +21,32 @@ public:
     lane_code(const lane_code&) = delete;
     lane_code& operator=(const lane_code&) = delete;
 
-    const ldpc_lanes::code_view& view() const { return d_view; }
+    const lanes::code_view& view() const { return d_view; }
 
 private:
     void add_layer(const layer_plan& plan, std::size_t l);
 
-    std::vector<ldpc_lanes::layer> d_layers;
-    std::vector<ldpc_lanes::check> d_checks;
+    std::vector<lanes::layer> d_layers;
+    std::vector<lanes::check> d_checks;
     std::vector<std::uint32_t> d_bits;
-    std::vector<ldpc_lanes::edge> d_edges;
-    std::vector<ldpc_lanes::transfer> d_copies;
-    std::vector<ldpc_lanes::transfer> d_added;
+    std::vector<lanes::edge> d_edges;
+    std::vector<lanes::transfer> d_copies;
+    std::vector<lanes::transfer> d_added;
     std::uint32_t d_places;               // posteriors, copies and differences
     std::vector<std::uint32_t> d_copy_of; // of a bit in the layer at hand, or 0
-    ldpc_lanes::code_view d_view;
+    lanes::code_view d_view;
 };
 
 //! What this processor can run, best first.
-std::vector<const ldpc_lanes::kernels*> usable_ldpc_lanes();
+std::vector<const lanes::kernels*> usable_ldpc_lanes();
 
-const ldpc_lanes::kernel& kernel_for(const ldpc_lanes::kernels& k, ldpc_precision p);
+const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p);
 
-inline ldpc_lanes::arithmetic lane_arithmetic(const message_rule& r)
+inline lanes::arithmetic lane_arithmetic(const message_rule& r)
 {
     return { r.offset, r.message_limit, r.channel_limit, r.normalization, r.sixteenths };
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_LANE_CODE_H */

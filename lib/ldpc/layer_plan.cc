@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "layer_plan.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 namespace {
 
@@ -116,5 +111,4 @@ layer_plan make_layer_plan(const ldpc_code& code)
     return plan;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

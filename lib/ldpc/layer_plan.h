@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The order in which a layered decoder goes through the checks of a code: what the
  * reference and both backends share.
@@ -25,8 +21,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 struct layer_plan {
     struct edge {
@@ -50,7 +45,6 @@ struct layer_plan {
 
 layer_plan make_layer_plan(const ldpc_code& code);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H */

@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "message_rule.h"
-#include "refuse.h"
+#include "pipeline/refuse.h"
 #include <algorithm>
 #include <cmath>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 namespace {
 
@@ -52,11 +47,10 @@ message_rule make_message_rule(const ldpc_code& code,
     const bool offsets = algorithm == ldpc_algorithm::offset_min_sum;
     const bool normalizes = algorithm == ldpc_algorithm::normalized_min_sum;
     if (!(offset <= 15)) {
-        refuse_ldpc("offset", offset, "0 to 15 nats, or negative for the code's own");
+        refuse("offset", offset, "0 to 15 nats, or negative for the code's own");
     }
     if (!(normalization <= 1)) {
-        refuse_ldpc(
-            "normalization", normalization, "0 to 1, or negative for the code's own");
+        refuse("normalization", normalization, "0 to 1, or negative for the code's own");
     }
     const double nats = !offsets ? 0 : offset < 0 ? v.offset : offset;
     const double factor = !normalizes         ? 1
@@ -95,5 +89,4 @@ message_rule make_message_rule(const ldpc_code& code,
     return rule;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

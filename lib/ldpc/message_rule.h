@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The arithmetic of the fast decoders: steps, clamps, rounding. The reference and both
  * backends follow it to the last bit.
@@ -30,8 +26,7 @@
 
 #include <gnuradio/gpufec/ldpc.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 struct message_rule {
     ldpc_precision precision;
@@ -61,7 +56,6 @@ message_rule make_message_rule(const ldpc_code& code,
                                double offset,
                                double normalization);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The fast decoders against the bit-true model, to the last bit: each instruction set of
  * the CPU, and CUDA where there is a device. */
@@ -16,12 +12,13 @@
 #include <map>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::ldpc;
 
 namespace {
 
-ldpc_setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
+setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
 {
-    ldpc_setup s;
+    setup s;
     s.codes = std::move(codes);
     s.precision = precision;
     return s;
@@ -29,7 +26,7 @@ ldpc_setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
 
 // \p each frames of each code near its threshold, and codes in turn.
 std::vector<qa::frame>
-noisy_frames(const ldpc_setup& setup, unsigned each, double es_n0_db, unsigned seed)
+noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
     std::mt19937 random(seed);
     std::vector<qa::frame> frames;
@@ -48,7 +45,7 @@ noisy_frames(const ldpc_setup& setup, unsigned each, double es_n0_db, unsigned s
     return frames;
 }
 
-std::vector<qa::decoded> by_model(const ldpc_setup& setup,
+std::vector<qa::decoded> by_model(const setup& setup,
                                   const std::vector<qa::frame>& frames)
 {
     std::vector<layer_plan> plans;
@@ -132,9 +129,9 @@ std::vector<ldpc_code> short_codes()
 }
 
 // Several setups: both ways to stop, both outputs, the other rules.
-std::vector<ldpc_setup> variants(const ldpc_setup& base)
+std::vector<setup> variants(const setup& base)
 {
-    std::vector<ldpc_setup> all(4, base);
+    std::vector<setup> all(4, base);
     all[1].early_stop = false;
     all[1].max_iterations = 3;
     all[1].message_only = false;
@@ -171,7 +168,7 @@ To in_steps(double value, float factor, float limit)
 }
 
 template <class From, class To>
-void check_conversion(ldpc_input::converter<From, To> convert,
+void check_conversion(input::converter<From, To> convert,
                       const std::vector<From>& values,
                       std::initializer_list<float> limits)
 {
@@ -196,9 +193,9 @@ TEST(ldpc_cpu, channel_values_become_steps)
         bytes.push_back(std::int8_t(i));
         floats.push_back(i * 0.125f); // ties among them
     }
-    for (const auto& set : cpu_ldpc_instruction_sets()) {
+    for (const auto& set : cpu_instruction_sets()) {
         SCOPED_TRACE(set);
-        const auto& kernels = ldpc_input::kernels_of(set);
+        const auto& kernels = input::kernels_of(set);
         check_conversion(kernels.bytes.to_int8, bytes, { 64.0f, 96.0f, 127.0f });
         check_conversion(kernels.floats.to_int8, floats, { 64.0f, 96.0f, 127.0f });
         check_conversion(kernels.bytes.to_int16, bytes, { 100.0f, 1023.0f });
@@ -215,9 +212,9 @@ TEST(ldpc_cpu, equals_the_model)
             setup.max_iterations = std::min(setup.max_iterations, 8u);
             const auto frames = noisy_frames(setup, 1, 0.9, 11);
             const auto wanted = by_model(setup, frames);
-            for (const auto& name : cpu_ldpc_instruction_sets()) {
+            for (const auto& name : cpu_instruction_sets()) {
                 SCOPED_TRACE(name);
-                auto decoder = make_cpu_ldpc(setup, frames.size(), 2, name);
+                auto decoder = make_cpu(setup, frames.size(), 2, name);
                 expect_equal(qa::decode(*decoder, setup, frames), wanted);
             }
         }
@@ -230,7 +227,7 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
     setup.max_iterations = 12;
     // More frames than lanes, a last group that is not full.
     const auto frames = noisy_frames(setup, 37, 1.0, 12);
-    auto decoder = make_cpu_ldpc(setup, 64, 1);
+    auto decoder = make_cpu(setup, 64, 1);
     const auto got = qa::decode(*decoder, setup, frames);
     expect_equal(got, by_model(setup, frames));
     std::vector<unsigned> stops;
@@ -246,7 +243,7 @@ TEST(ldpc_cpu, flooding_is_the_model)
     auto setup = setup_of({ ldpc_code::dvbs2("short", "3/5") }, ldpc_precision::int8);
     setup.schedule = ldpc_schedule::flooding;
     const auto frames = noisy_frames(setup, 2, 1.2, 13);
-    auto decoder = make_cpu_ldpc(setup, 2, 1);
+    auto decoder = make_cpu(setup, 2, 1);
     expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
 }
 
@@ -270,7 +267,7 @@ TEST(ldpc_cpu, extreme_channel_values)
             }
             frames.push_back({ c, garbage });
         }
-        auto decoder = make_cpu_ldpc(setup, frames.size(), 1);
+        auto decoder = make_cpu(setup, frames.size(), 1);
         expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
     }
 }
@@ -299,7 +296,7 @@ TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
                 frames.push_back({ 0, qa::in_steps(t.llr, setup.rule(code)) });
                 sent.push_back(qa::pack(t.message, code.k()));
             }
-            auto decoder = make_cpu_ldpc(setup, 8, 1);
+            auto decoder = make_cpu(setup, 8, 1);
             const auto got = qa::decode(*decoder, setup, frames);
             for (unsigned i = 0; i < 8; ++i) {
                 EXPECT_EQ(got[i].bytes, sent[i]);
@@ -309,22 +306,22 @@ TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
     }
 }
 
-TEST(ldpc_cuda, equals_the_cpu_on_every_code)
+TEST(device, equals_the_cpu_on_every_code)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
         for (const auto& setup : variants(setup_of(all_codes(), precision))) {
             // Codes alternate in one batch.
             const auto frames = noisy_frames(setup, small_scale() ? 1 : 5, 0.9, 31);
-            auto cpu = make_cpu_ldpc(setup, frames.size(), 8);
-            auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+            auto cpu = make_cpu(setup, frames.size(), 8);
+            auto gpu = make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames),
                          qa::decode(*cpu, setup, frames));
         }
     }
 }
 
-TEST(ldpc_cuda, large_batches_equal_the_cpu)
+TEST(device, large_batches_equal_the_cpu)
 {
     SKIP_WITHOUT_CUDA();
     if (small_scale()) {
@@ -338,8 +335,8 @@ TEST(ldpc_cuda, large_batches_equal_the_cpu)
         for (unsigned i = 0; i < 601; ++i) {
             frames.push_back(some[i * 7 % some.size()]);
         }
-        auto cpu = make_cpu_ldpc(setup, some.size(), 8);
-        auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+        auto cpu = make_cpu(setup, some.size(), 8);
+        auto gpu = make_cuda(setup, frames.size(), 1, 0);
         const auto wanted = qa::decode(*cpu, setup, some);
         const auto got = qa::decode(*gpu, setup, frames);
         std::vector<qa::decoded> repeated;
@@ -350,20 +347,20 @@ TEST(ldpc_cuda, large_batches_equal_the_cpu)
     }
 }
 
-TEST(ldpc_cuda, other_codes_equal_the_cpu)
+TEST(device, other_codes_equal_the_cpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
         const auto setup = setup_of(
             { qa::regular_code(504, 252, 7), qa::regular_code(1000, 400, 8) }, precision);
         const auto frames = noisy_frames(setup, 10, 1.5, 33);
-        auto cpu = make_cpu_ldpc(setup, frames.size(), 2);
-        auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+        auto cpu = make_cpu(setup, frames.size(), 2);
+        auto gpu = make_cuda(setup, frames.size(), 1, 0);
         expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
     }
 }
 
-TEST(ldpc_cuda, flooding_equals_the_model)
+TEST(device, flooding_equals_the_model)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -376,13 +373,13 @@ TEST(ldpc_cuda, flooding_equals_the_model)
             setup.early_stop = early;
             setup.max_iterations = small_scale() ? 2 : 15;
             const auto frames = noisy_frames(setup, 3, 1.2, 34);
-            auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+            auto gpu = make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames), by_model(setup, frames));
         }
     }
 }
 
-TEST(ldpc_cuda, extreme_channel_values)
+TEST(device, extreme_channel_values)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -402,8 +399,8 @@ TEST(ldpc_cuda, extreme_channel_values)
             }
             frames.push_back({ c, garbage });
         }
-        auto cpu = make_cpu_ldpc(setup, frames.size(), 8);
-        auto gpu = make_cuda_ldpc(setup, frames.size(), 1, 0);
+        auto cpu = make_cpu(setup, frames.size(), 8);
+        auto gpu = make_cuda(setup, frames.size(), 1, 0);
         expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
     }
 }

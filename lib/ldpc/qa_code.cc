@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The codes: those of DVB-S2 against the standard's figures and another encoder, alist
  * files good and bad. */
@@ -16,6 +12,7 @@
 #include <set>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::ldpc;
 
 namespace {
 

@@ -1,15 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The stream decoder: chunks, batches, codes that change, messages of any code. */
 
 #include "qa_support.h"
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::ldpc;
 
 namespace {
 

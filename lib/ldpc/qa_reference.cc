@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The reference decoders against exact inference, and against a published curve. */
 
@@ -11,6 +7,7 @@
 #include "reference.h"
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::ldpc;
 
 namespace {
 

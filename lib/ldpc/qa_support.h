@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the tests of this room share: random codewords with noise, and batches of them. */
 
@@ -22,8 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 namespace qa {
 
 struct transmission {
@@ -66,7 +61,7 @@ inline std::vector<float> in_steps(const std::vector<float>& llr,
 
 struct decoded {
     std::vector<std::uint8_t> bytes;
-    ldpc_status status;
+    frame_status status;
 };
 
 struct frame {
@@ -75,18 +70,17 @@ struct frame {
 };
 
 //! Decodes frames of several codes in one batch.
-inline std::vector<decoded> decode(ldpc_batch_decoder& decoder,
-                                   const ldpc_setup& setup,
-                                   const std::vector<frame>& frames)
+inline std::vector<decoded>
+decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>& frames)
 {
     const auto limits = decoder.limits();
     host_memory input(limits.input_bytes), output(limits.output_bytes),
         status(limits.status_bytes);
-    auto* const table = reinterpret_cast<ldpc_frame*>(input.data());
-    ldpc_job job;
+    auto* const table = reinterpret_cast<frame_place*>(input.data());
+    job job;
     job.codewords = frames.size();
-    job.input_bytes = ldpc_job::values_offset(limits.pieces);
-    std::vector<ldpc_frame> places;
+    job.input_bytes = job::values_offset(limits.pieces);
+    std::vector<frame_place> places;
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
         const auto& code = setup.codes[frames[i].code];
         places.push_back(
@@ -112,7 +106,7 @@ inline std::vector<decoded> decode(ldpc_batch_decoder& decoder,
     }
     std::uint32_t next = 0;
     for (unsigned c = 0; c < setup.codes.size(); ++c) {
-        ldpc_job::run run{ c, next, 0 };
+        job::run run{ c, next, 0 };
         for (std::size_t i = 0; i < frames.size(); ++i) {
             if (frames[i].code == c) {
                 table[next++] = places[i];
@@ -133,7 +127,7 @@ inline std::vector<decoded> decode(ldpc_batch_decoder& decoder,
         const auto* const from =
             reinterpret_cast<const std::uint8_t*>(output.data()) + places[i].output;
         results.push_back({ { from, from + (bits + 7) / 8 },
-                            reinterpret_cast<const ldpc_status*>(status.data())[i] });
+                            reinterpret_cast<const frame_status*>(status.data())[i] });
     }
     return results;
 }
@@ -203,7 +197,6 @@ inline ldpc_code regular_code(unsigned n, unsigned m, unsigned seed)
 }
 
 } // namespace qa
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H */

@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "reference.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 namespace reference {
 
 namespace {
@@ -28,13 +23,13 @@ std::vector<std::uint8_t> decide(const std::vector<Value>& posteriors)
 
 // Calls iterate(posteriors) until the decisions satisfy every check, or for good.
 template <class Value, class Iterate>
-ldpc_result repeat(const ldpc_code& code,
-                   std::vector<Value> posteriors,
-                   unsigned max_iterations,
-                   bool early_stop,
-                   Iterate&& iterate)
+result repeat(const ldpc_code& code,
+              std::vector<Value> posteriors,
+              unsigned max_iterations,
+              bool early_stop,
+              Iterate&& iterate)
 {
-    ldpc_result result;
+    result result;
     do {
         iterate(posteriors);
         ++result.iterations;
@@ -47,11 +42,11 @@ ldpc_result repeat(const ldpc_code& code,
 
 // All checks, then all bits; Check renews the messages of a check from its inputs.
 template <class Value, class Check>
-ldpc_result flood(const ldpc_code& code,
-                  const std::vector<Value>& channel,
-                  unsigned max_iterations,
-                  bool early_stop,
-                  Check&& check)
+result flood(const ldpc_code& code,
+             const std::vector<Value>& channel,
+             unsigned max_iterations,
+             bool early_stop,
+             Check&& check)
 {
     std::vector<Value> messages(code.edges(), 0);
     return repeat(code, channel, max_iterations, early_stop, [&](auto& posteriors) {
@@ -75,12 +70,12 @@ ldpc_result flood(const ldpc_code& code,
 
 // Layer after layer, as layer_plan.h says.
 template <class Value, class Check>
-ldpc_result layer_by_layer(const ldpc_code& code,
-                           const layer_plan& plan,
-                           const std::vector<Value>& channel,
-                           unsigned max_iterations,
-                           bool early_stop,
-                           Check&& check)
+result layer_by_layer(const ldpc_code& code,
+                      const layer_plan& plan,
+                      const std::vector<Value>& channel,
+                      unsigned max_iterations,
+                      bool early_stop,
+                      Check&& check)
 {
     struct difference {
         unsigned round;
@@ -186,11 +181,11 @@ unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>&
     return violated;
 }
 
-ldpc_result sum_product(const ldpc_code& code,
-                        ldpc_schedule schedule,
-                        const std::vector<double>& llr,
-                        unsigned max_iterations,
-                        bool early_stop)
+result sum_product(const ldpc_code& code,
+                   ldpc_schedule schedule,
+                   const std::vector<double>& llr,
+                   unsigned max_iterations,
+                   bool early_stop)
 {
     if (schedule == ldpc_schedule::flooding) {
         return flood(code, llr, max_iterations, early_stop, sum_product_check);
@@ -199,22 +194,22 @@ ldpc_result sum_product(const ldpc_code& code,
         code, make_layer_plan(code), llr, max_iterations, early_stop, sum_product_check);
 }
 
-ldpc_result min_sum(const ldpc_code& code,
-                    const std::vector<double>& llr,
-                    unsigned max_iterations,
-                    bool early_stop)
+result min_sum(const ldpc_code& code,
+               const std::vector<double>& llr,
+               unsigned max_iterations,
+               bool early_stop)
 {
     return flood(code, llr, max_iterations, early_stop, [](const auto& inputs) {
         return min_sum_check(inputs, [](double least) { return least; });
     });
 }
 
-ldpc_result layered(const ldpc_code& code,
-                    const layer_plan& plan,
-                    const message_rule& rule,
-                    const std::vector<float>& channel,
-                    unsigned max_iterations,
-                    bool early_stop)
+result layered(const ldpc_code& code,
+               const layer_plan& plan,
+               const message_rule& rule,
+               const std::vector<float>& channel,
+               unsigned max_iterations,
+               bool early_stop)
 {
     return layer_by_layer(
         code, plan, channel, max_iterations, early_stop, [&rule](const auto& inputs) {
@@ -222,11 +217,11 @@ ldpc_result layered(const ldpc_code& code,
         });
 }
 
-ldpc_result flooding(const ldpc_code& code,
-                     const message_rule& rule,
-                     const std::vector<float>& channel,
-                     unsigned max_iterations,
-                     bool early_stop)
+result flooding(const ldpc_code& code,
+                const message_rule& rule,
+                const std::vector<float>& channel,
+                unsigned max_iterations,
+                bool early_stop)
 {
     return flood(code, channel, max_iterations, early_stop, [&rule](const auto& inputs) {
         return rule_check(rule, inputs);
@@ -234,5 +229,4 @@ ldpc_result flooding(const ldpc_code& code,
 }
 
 } // namespace reference
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

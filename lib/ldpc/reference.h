@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The plain LDPC decoders that the fast ones answer to: sum-product and the min-sum of
  * the thesis in double precision, and the bit-true model of both backends. */
@@ -16,11 +12,10 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 namespace reference {
 
-struct ldpc_result {
+struct result {
     std::vector<std::uint8_t> bits; //!< decisions, n of them, one a byte
     unsigned iterations = 0;        //!< iterations made
     unsigned unsatisfied = 0;       //!< checks that the decisions violate
@@ -34,19 +29,19 @@ struct ldpc_result {
  * \param llr n channel values in nats, positive means bit 0
  * \param early_stop stop after the first iteration whose decisions satisfy every check
  */
-ldpc_result sum_product(const ldpc_code& code,
-                        ldpc_schedule schedule,
-                        const std::vector<double>& llr,
-                        unsigned max_iterations,
-                        bool early_stop);
+result sum_product(const ldpc_code& code,
+                   ldpc_schedule schedule,
+                   const std::vector<double>& llr,
+                   unsigned max_iterations,
+                   bool early_stop);
 
 /*!
  * \brief The min-sum decoder of Feltrin's thesis: flooding, no offset, in double.
  */
-ldpc_result min_sum(const ldpc_code& code,
-                    const std::vector<double>& llr,
-                    unsigned max_iterations,
-                    bool early_stop);
+result min_sum(const ldpc_code& code,
+               const std::vector<double>& llr,
+               unsigned max_iterations,
+               bool early_stop);
 
 /*!
  * \brief The bit-true model of the layered decoders: message_rule.h, layer_plan.h.
@@ -54,12 +49,12 @@ ldpc_result min_sum(const ldpc_code& code,
  * \param channel n channel values, in steps; in float precision each operation is
  *        rounded to a float
  */
-ldpc_result layered(const ldpc_code& code,
-                    const layer_plan& plan,
-                    const message_rule& rule,
-                    const std::vector<float>& channel,
-                    unsigned max_iterations,
-                    bool early_stop);
+result layered(const ldpc_code& code,
+               const layer_plan& plan,
+               const message_rule& rule,
+               const std::vector<float>& channel,
+               unsigned max_iterations,
+               bool early_stop);
 
 /*!
  * \brief The bit-true model of the flooding decoders.
@@ -68,17 +63,16 @@ ldpc_result layered(const ldpc_code& code,
  * then the posterior of each bit becomes its channel value plus its messages, added in
  * the order of its checks.
  */
-ldpc_result flooding(const ldpc_code& code,
-                     const message_rule& rule,
-                     const std::vector<float>& channel,
-                     unsigned max_iterations,
-                     bool early_stop);
+result flooding(const ldpc_code& code,
+                const message_rule& rule,
+                const std::vector<float>& channel,
+                unsigned max_iterations,
+                bool early_stop);
 
 //! Checks that bits (one a byte) violate.
 unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits);
 
 } // namespace reference
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_REFERENCE_H */

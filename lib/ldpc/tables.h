@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The address tables of the DVB-S2 LDPC codes. */
 
@@ -13,8 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 struct dvbs2_table {
     const char* rate;
@@ -26,7 +21,6 @@ struct dvbs2_table {
 const std::vector<dvbs2_table>& dvbs2_normal_tables(); //!< 64800 bits a frame
 const std::vector<dvbs2_table>& dvbs2_short_tables();  //!< 16200 bits a frame
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_TABLES_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Addresses of the parity bit accumulators of the short frames of DVB-S2, ETSI
  * EN 302 307-1 annex C; written by scripts/make_ldpc_tables.py. For each group of 360
@@ -11,8 +7,7 @@
 
 #include "tables.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::ldpc {
 
 namespace {
 
@@ -158,5 +153,4 @@ const std::vector<dvbs2_table>& dvbs2_short_tables()
     return tables;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::ldpc

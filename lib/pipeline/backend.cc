@@ -1,30 +1,18 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "refuse.h"
 #include <gnuradio/gpufec/backend.h>
-#include <stdexcept>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 backend backend_from_string(const std::string& name)
 {
-    if (name == "auto") {
-        return backend::automatic;
-    }
-    if (name == "cuda") {
-        return backend::cuda;
-    }
-    if (name == "cpu") {
-        return backend::cpu;
-    }
-    throw std::invalid_argument("backend is \"" + name +
-                                "\": allowed are auto, cuda and cpu");
+    return choose<backend>("backend",
+                           name,
+                           { { "auto", backend::automatic },
+                             { "cuda", backend::cuda },
+                             { "cpu", backend::cpu } });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "deadline_timer.h"
 #include <utility>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 deadline_timer::deadline_timer(std::function<void()> ring) : d_ring(std::move(ring))
 {
@@ -58,5 +53,4 @@ void deadline_timer::serve()
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Calls back once at a time that can be set again and again: the latency bound of a
  * block that nothing else would wake. */
@@ -17,8 +13,7 @@
 #include <mutex>
 #include <thread>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class deadline_timer
 {
@@ -45,7 +40,6 @@ private:
     std::thread d_thread;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Page-aligned host memory, so that a device can lock its pages in place. */
 
@@ -16,8 +12,7 @@
 #include <memory>
 #include <new>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class host_memory
 {
@@ -47,7 +42,6 @@ private:
     std::size_t d_bytes;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The batch decoders of a pipeline: on the CUDA devices asked for, or on the CPU. */
 
@@ -19,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 template <class Job>
 struct made_decoders {
@@ -80,7 +75,6 @@ inline std::string failed_over_text(const std::string& failure, std::size_t devi
            (devices > 0 ? "other devices" : "CPU") + ", nothing is lost";
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_PIPELINE_MAKE_DECODERS_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Slots in flight between a caller and batch decoders: in order, bounded, and
  * decoded again elsewhere when a device fails. */
@@ -25,8 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief A ring of slots over one or more batch decoders.
@@ -357,7 +352,6 @@ private:
     std::deque<entry*> d_flight; // oldest first
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_PIPELINE_PIPELINE_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The pipeline over a fake backend: out-of-order completion, a slow device, failures. */
 
@@ -31,7 +27,7 @@ public:
     struct control {
         std::mutex mutex;
         std::mutex notifying; // as a real decoder, ends only after its callbacks
-        std::map<unsigned, std::pair<number_job, buffers>> running; // by slot
+        std::map<unsigned, std::pair<number_job, batch_memory>> running; // by slot
         std::set<unsigned> done;
         std::function<void()> notify = [] {};
         std::atomic<bool> fail_finished{ false };
@@ -80,7 +76,7 @@ public:
         std::lock_guard<std::mutex> lock(d_control.mutex);
         d_control.notify = std::move(notify);
     }
-    void submit(unsigned slot, const number_job& job, const buffers& memory) override
+    void submit(unsigned slot, const number_job& job, const batch_memory& memory) override
     {
         if (d_control.fail_submit) {
             throw device_error("submit failed");

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A device that fails, for tests without one. */
 
@@ -19,8 +15,7 @@
 #include <memory>
 #include <thread>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief Another decoder, which calls itself a CUDA device and fails when told to: the
@@ -31,8 +26,6 @@ template <class Job>
 class simulated_device : public batch_decoder<Job>
 {
 public:
-    using buffers = typename batch_decoder<Job>::buffers;
-
     simulated_device(std::unique_ptr<batch_decoder<Job>> decoder, int number)
         : d_decoder(std::move(decoder)), d_number(number)
     {
@@ -56,7 +49,7 @@ public:
     {
         d_decoder->on_completion(std::move(notify));
     }
-    void submit(unsigned slot, const Job& job, const buffers& memory) override
+    void submit(unsigned slot, const Job& job, const batch_memory& memory) override
     {
         if (d_left == 0) {
             fail();
@@ -100,7 +93,6 @@ private:
     std::map<unsigned, std::byte*> d_running; // output of each slot
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H */

@@ -1,15 +1,10 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "worker_pool.h"
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 worker_pool::worker_pool(unsigned threads)
 {
@@ -81,5 +76,4 @@ void worker_pool::serve(unsigned worker)
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Threads that decode the batches of a CPU backend, each batch in chunks. */
 
@@ -18,8 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 class worker_pool
 {
@@ -60,7 +55,6 @@ private:
     std::vector<std::thread> d_threads;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The forward recursion of the linear form with one word a SIMD lane: frames of a stream
  * come one after the other, so there is only one to be carried over at a time. Compiled
@@ -18,8 +14,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace GPUFEC_ISA {
 
 namespace {
@@ -264,5 +259,4 @@ extern const carry_kernels carriers;
 const carry_kernels carriers = { kernel<float>(), kernel<double>() };
 
 } // namespace GPUFEC_ISA
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The forward recursion of a single frame, compiled once for each instruction set. */
 
@@ -13,8 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 //! A frame whose α is carried to its end. "real" is float or double.
 struct carried_frame {
@@ -62,7 +57,6 @@ namespace avx512 {
 extern const carry_kernels carriers;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CARRY_KERNELS_H */

@@ -1,20 +1,17 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The BSID channel's parameters and the distribution of its drift. */
 
 #include "channel.h"
-#include "check.h"
+#include "pipeline/refuse.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace sync_map;
 
 namespace {
 
@@ -203,6 +200,8 @@ drift_range drift_limits(const bsid_model& channel,
     return range;
 }
 
+namespace sync_map {
+
 double exclusion_per_symbol(double exclusion, unsigned symbols)
 {
     return -std::expm1(std::log1p(-exclusion) / symbols);
@@ -217,5 +216,6 @@ bsid_weights::bsid_weights(const bsid_model& channel)
     deletion = channel.p_delete();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace sync_map
+
+} // namespace gr::gpufec

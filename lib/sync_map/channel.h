@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the decoders take from the BSID channel. */
 
@@ -12,8 +8,7 @@
 
 #include <gnuradio/gpufec/sync_map.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 //! The exclusion probability of one of \p symbols symbols, from that of them all.
 double exclusion_per_symbol(double exclusion, unsigned symbols);
@@ -35,7 +30,6 @@ struct bsid_weights {
     }
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CHANNEL_H */

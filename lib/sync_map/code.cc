@@ -1,13 +1,9 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The codebooks of the synchronisation decoder, given, read or made. */
 
-#include "check.h"
+#include "pipeline/refuse.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
 #include <cctype>
@@ -16,8 +12,7 @@
 #include <random>
 #include <set>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -217,5 +212,4 @@ sync_code codebook_random(
     return sync_code(n, q, frame_symbols, std::move(words), alphabet);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,18 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "check.h"
 #include "corridor.h"
+#include "pipeline/refuse.h"
 #include <unistd.h>
 #include <algorithm>
 #include <cmath>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 namespace {
 
@@ -21,19 +16,19 @@ std::size_t physical_memory()
     return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-bool keep_all(const sync_plan& plan)
+bool keep_all(const setup& setup)
 {
-    const auto needed = branch_metric_bytes(plan);
+    const auto needed = branch_metric_bytes(setup);
     const auto there = physical_memory();
-    if (plan.storage == sync_storage::global && needed > there) {
+    if (setup.storage == sync_storage::global && needed > there) {
         refuse("storage",
                "global",
                "the branch metrics of a frame need " + std::to_string(needed >> 20) +
                    " MiB, and the machine has " + std::to_string(there >> 20) +
                    "; local is allowed");
     }
-    return plan.storage == sync_storage::global ||
-           (plan.storage == sync_storage::automatic && needed <= there / 8);
+    return setup.storage == sync_storage::global ||
+           (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
 // Lattices in Lattice, all else in Metric. Loops run over start drifts innermost.
@@ -41,40 +36,41 @@ template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {
 public:
-    explicit corridor(const sync_plan& plan)
-        : d_plan(plan),
-          d_M(plan.window),
-          d_Mn(plan.change.size()),
-          d_keep(keep_all(plan)),
-          d_lowest(plan.receiver == sync_receiver::lattice ? -int(plan.code.n())
-                                                           : plan.change.first),
-          d_highest(plan.receiver == sync_receiver::lattice
-                        ? int(plan.code.n()) + plan.change.last
-                        : plan.change.last),
-          d_alpha((plan.symbols + 1) * std::size_t(d_M)),
+    explicit corridor(const setup& setup)
+        : d_setup(setup),
+          d_M(setup.window),
+          d_Mn(setup.change.size()),
+          d_keep(keep_all(setup)),
+          d_lowest(setup.receiver == sync_receiver::lattice ? -int(setup.code.n())
+                                                            : setup.change.first),
+          d_highest(setup.receiver == sync_receiver::lattice
+                        ? int(setup.code.n()) + setup.change.last
+                        : setup.change.last),
+          d_alpha((setup.symbols + 1) * std::size_t(d_M)),
           d_beta(d_M),
           d_sum(std::size_t(d_Mn) * d_M),
           d_product(std::size_t(d_Mn) * d_M),
           d_lattice(std::size_t(d_highest - d_lowest + 1) * d_M),
-          d_branch((d_keep ? std::size_t(plan.symbols) * plan.code.q() : 1) * d_Mn * d_M)
+          d_branch((d_keep ? std::size_t(setup.symbols) * setup.code.q() : 1) * d_Mn *
+                   d_M)
     {
-        d_insertion = plan.insertion();
-        d_deletion = plan.deletion();
+        d_insertion = setup.insertion();
+        d_deletion = setup.deletion();
     }
 
     void decode(const std::byte* input, std::byte* output, sync_status& status) override
     {
-        const sync_items items(d_plan, input);
+        const frame_items items(d_setup, input);
         double log_weight = -INFINITY;
         if (items.valid()) {
             load(items);
             log_weight = forward(items);
         }
         if (!std::isfinite(log_weight)) {
-            return write_unknown(d_plan, output, status);
+            return write_unknown(d_setup, output, status);
         }
         backward(items, output);
-        write_drifts(d_plan,
+        write_drifts(d_setup,
                      items.header(),
                      d_first.data(),
                      d_last.data(),
@@ -86,12 +82,12 @@ public:
 private:
     // Transmission weights by symbol, so that positions lie side by side; padded with
     // zeros as far as lattices reach.
-    void load(const sync_items& items)
+    void load(const frame_items& items)
     {
-        const int n = d_plan.code.n();
+        const int n = d_setup.code.n();
         d_before = std::max(0, -d_lowest);
-        d_positions = d_before + std::size_t(n) * d_plan.symbols + d_M + d_highest + 1;
-        const unsigned s = d_plan.code.alphabet();
+        d_positions = d_before + std::size_t(n) * d_setup.symbols + d_M + d_highest + 1;
+        const unsigned s = d_setup.code.alphabet();
         d_transmission.assign(s * d_positions, 0);
         const std::int64_t base =
             std::int64_t(items.header().origin) + items.header().first - d_before;
@@ -112,7 +108,7 @@ private:
     void insert(unsigned first, unsigned last)
     {
         const Lattice c = d_insertion;
-        if (d_plan.receiver != sync_receiver::trellis) {
+        if (d_setup.receiver != sync_receiver::trellis) {
             for (int k = d_lowest + 1; k <= d_highest; ++k) {
                 auto* to = lattice_row(k);
                 const auto* from = lattice_row(k - 1);
@@ -125,7 +121,7 @@ private:
         for (int k = d_highest; k > d_lowest; --k) {
             auto* to = lattice_row(k);
             Lattice weight = c;
-            for (int u = 1; u <= int(d_plan.insertion_cap) && k - u >= d_lowest; ++u) {
+            for (int u = 1; u <= int(d_setup.insertion_cap) && k - u >= d_lowest; ++u) {
                 const auto* from = lattice_row(k - u);
                 for (unsigned m = first; m < last; ++m) {
                     to[m] += weight * from[m];
@@ -138,7 +134,7 @@ private:
     // Transmits or deletes symbol t of a word.
     void transmit(unsigned i, unsigned t, unsigned symbol, unsigned first, unsigned last)
     {
-        const auto at = std::int64_t(d_plan.code.n()) * i + t + d_before;
+        const auto at = std::int64_t(d_setup.code.n()) * i + t + d_before;
         const auto* Q = d_transmission.data() + symbol * d_positions + at;
         for (int k = d_lowest; k <= d_highest; ++k) {
             auto* row = lattice_row(k);
@@ -164,7 +160,7 @@ private:
             for (int k = d_lowest; k <= d_highest; ++k) {
                 largest = std::max(largest, lattice_row(k)[m]);
             }
-            const Lattice floor = largest * Lattice(d_plan.lattice_threshold);
+            const Lattice floor = largest * Lattice(d_setup.lattice_threshold);
             for (int k = d_lowest; k <= d_highest; ++k) {
                 auto& value = lattice_row(k)[m];
                 value = value < floor ? 0 : value;
@@ -175,19 +171,19 @@ private:
     // Branch metrics R of word D at index i for starts first to last − 1: change × start.
     void receive(unsigned i, unsigned D, unsigned first, unsigned last, Lattice* R)
     {
-        const auto index = i % d_plan.code.frame_symbols();
-        const auto* x = d_plan.code.word(index, D);
+        const auto index = i % d_setup.code.frame_symbols();
+        const auto* x = d_setup.code.word(index, D);
         std::fill(d_lattice.begin(), d_lattice.end(), Lattice(0));
         std::fill(lattice_row(0) + first, lattice_row(0) + last, Lattice(1));
-        for (unsigned t = 0; t < d_plan.code.n(); ++t) {
+        for (unsigned t = 0; t < d_setup.code.n(); ++t) {
             insert(first, last);
             transmit(i, t, x[t], first, last);
-            if (d_plan.lattice_threshold > 0) {
+            if (d_setup.lattice_threshold > 0) {
                 prune(first, last);
             }
         }
         for (unsigned k = 0; k < d_Mn; ++k) {
-            const auto* row = lattice_row(d_plan.change.first + int(k));
+            const auto* row = lattice_row(d_setup.change.first + int(k));
             std::fill(R + k * d_M, R + (k + 1) * d_M, Lattice(0));
             std::copy(row + first, row + last, R + k * d_M + first);
         }
@@ -195,7 +191,7 @@ private:
 
     Lattice* branch(unsigned i, unsigned D)
     {
-        const auto number = d_keep ? std::size_t(i) * d_plan.code.q() + D : 0;
+        const auto number = d_keep ? std::size_t(i) * d_setup.code.q() + D : 0;
         return d_branch.data() + number * d_Mn * d_M;
     }
 
@@ -223,7 +219,7 @@ private:
     // Ends of changes k that lie in the window: starts begin to end − 1.
     void starts(unsigned k, int& change, int& begin, int& end) const
     {
-        change = d_plan.change.first + int(k);
+        change = d_setup.change.first + int(k);
         begin = std::max(0, -change);
         end = std::min(int(d_M), int(d_M) - change);
     }
@@ -245,17 +241,17 @@ private:
         return sum;
     }
 
-    double forward(const sync_items& items)
+    double forward(const frame_items& items)
     {
         double log_weight = 0;
         for (unsigned m = 0; m < d_M; ++m) {
             d_alpha[m] = items.start(m);
         }
-        for (unsigned i = 0; i < d_plan.symbols; ++i) {
+        for (unsigned i = 0; i < d_setup.symbols; ++i) {
             unsigned first, last;
             live(i, first, last);
             std::fill(d_sum.begin(), d_sum.end(), Metric(0));
-            for (unsigned D = 0; D < d_plan.code.q(); ++D) {
+            for (unsigned D = 0; D < d_setup.code.q(); ++D) {
                 receive(i, D, first, last, branch(i, D));
                 add_to_sum(branch(i, D), items.prior(i, D));
             }
@@ -269,12 +265,12 @@ private:
                     next[m + change] += alpha[m] * d_sum[k * d_M + m];
                 }
             }
-            log_weight += std::log(double(scale(next, d_plan.state_threshold)));
+            log_weight += std::log(double(scale(next, d_setup.state_threshold)));
         }
         Metric sum = 0;
         for (unsigned m = 0; m < d_M; ++m) {
             d_beta[m] = items.end(m);
-            sum += d_beta[m] * d_alpha[std::size_t(d_plan.symbols) * d_M + m];
+            sum += d_beta[m] * d_alpha[std::size_t(d_setup.symbols) * d_M + m];
         }
         return log_weight + std::log(double(sum));
     }
@@ -294,12 +290,12 @@ private:
         return row;
     }
 
-    void backward(const sync_items& items, std::byte* output)
+    void backward(const frame_items& items, std::byte* output)
     {
-        const unsigned q = d_plan.code.q();
+        const unsigned q = d_setup.code.q();
         std::vector<double> L(q), prior(q);
-        for (unsigned i = d_plan.symbols; i-- > 0;) {
-            if (i + 1 == d_plan.outputs) {
+        for (unsigned i = d_setup.symbols; i-- > 0;) {
+            if (i + 1 == d_setup.outputs) {
                 d_last = drifts(i + 1);
             }
             unsigned first, last;
@@ -317,14 +313,14 @@ private:
                 add_to_sum(branch(i, D), prior[D]);
             }
             step_back();
-            if (i < d_plan.outputs) {
+            if (i < d_setup.outputs) {
                 for (auto& x : L) {
                     x = sum > 0 ? x / sum : 1.0 / q;
                 }
-                write_symbol(d_plan,
+                write_symbol(d_setup,
                              L.data(),
-                             d_plan.priors ? prior.data() : nullptr,
-                             output + i * d_plan.symbol_bytes());
+                             d_setup.priors ? prior.data() : nullptr,
+                             output + i * d_setup.symbol_bytes());
             }
         }
         d_first = drifts(0);
@@ -377,7 +373,7 @@ private:
         d_beta = std::move(before);
     }
 
-    sync_plan d_plan;
+    setup d_setup;
     unsigned d_M, d_Mn;
     bool d_keep;
     int d_lowest, d_highest; // changes within a lattice
@@ -391,24 +387,23 @@ private:
 
 } // namespace
 
-std::size_t branch_metric_bytes(const sync_plan& plan)
+std::size_t branch_metric_bytes(const setup& setup)
 {
-    const std::size_t each = plan.precision == sync_precision::float64 ? 8 : 4;
-    return each * plan.symbols * plan.code.q() * plan.window * plan.change.size();
+    const std::size_t each = setup.precision == sync_precision::float64 ? 8 : 4;
+    return each * setup.symbols * setup.code.q() * setup.window * setup.change.size();
 }
 
-std::unique_ptr<corridor_decoder> make_corridor_decoder(const sync_plan& plan)
+std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup)
 {
-    switch (plan.precision) {
+    switch (setup.precision) {
     case sync_precision::float32:
-        return std::make_unique<corridor<float, float>>(plan);
+        return std::make_unique<corridor<float, float>>(setup);
     case sync_precision::float64:
-        return std::make_unique<corridor<double, double>>(plan);
+        return std::make_unique<corridor<double, double>>(setup);
     case sync_precision::mixed:
         break;
     }
-    return std::make_unique<corridor<float, double>>(plan);
+    return std::make_unique<corridor<float, double>>(setup);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

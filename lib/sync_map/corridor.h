@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The papers' form of the decoder on the CPU: explicit branch metrics of limited drift
  * changes, kept for a whole frame or computed twice. */
@@ -11,11 +7,10 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H
 
-#include "batch.h"
+#include "frame.h"
 #include <memory>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 //! Decodes one frame at a time; one for each thread.
 class corridor_decoder
@@ -27,12 +22,11 @@ public:
 };
 
 //! Bytes of a frame's branch metrics in global storage.
-std::size_t branch_metric_bytes(const sync_plan& plan);
+std::size_t branch_metric_bytes(const setup& setup);
 
 //! \throws std::invalid_argument if global storage needs more memory than there is
-std::unique_ptr<corridor_decoder> make_corridor_decoder(const sync_plan& plan);
+std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H */

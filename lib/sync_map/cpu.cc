@@ -1,20 +1,15 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "check.h"
 #include "corridor.h"
 #include "cpu.h"
+#include "pipeline/refuse.h"
 #include "pipeline/worker_pool.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 namespace {
 
@@ -41,23 +36,23 @@ const lane_kernel& of_precision(const lane_kernels& k, sync_precision precision)
                : (precision == sync_precision::float64 ? k.float64 : k.mixed);
 }
 
-class cpu_decoder : public sync_batch_decoder
+class cpu_decoder : public batch_decoder<job>
 {
 public:
-    cpu_decoder(const sync_plan& plan,
+    cpu_decoder(const setup& setup,
                 std::size_t frames,
                 unsigned threads,
                 const lane_kernels& kernels)
-        : d_plan(plan), d_frames(frames), d_name(kernels.name), d_pool(threads)
+        : d_setup(setup), d_frames(frames), d_name(kernels.name), d_pool(threads)
     {
-        if (plan.form == sync_form::linear) {
-            const auto tries = std::make_shared<word_tries>(plan.code);
+        if (setup.form == sync_form::linear) {
+            const auto tries = std::make_shared<word_tries>(setup.code);
             for (unsigned t = 0; t < d_pool.threads(); ++t) {
-                d_groups.push_back(std::make_unique<lane_group>(plan, tries, kernels));
+                d_groups.push_back(std::make_unique<lane_group>(setup, tries, kernels));
             }
         } else {
             for (unsigned t = 0; t < d_pool.threads(); ++t) {
-                d_corridors.push_back(make_corridor_decoder(plan));
+                d_corridors.push_back(make_corridor_decoder(setup));
             }
         }
     }
@@ -65,8 +60,8 @@ public:
     batch_limits limits() const override
     {
         return { d_frames,
-                 d_frames * d_plan.input_bytes(),
-                 d_frames * d_plan.output_bytes(),
+                 d_frames * d_setup.input_bytes(),
+                 d_frames * d_setup.output_bytes(),
                  d_frames * sizeof(sync_status) };
     }
     std::string backend() const override { return "cpu"; }
@@ -77,15 +72,15 @@ public:
         d_pool.on_completion(std::move(notify));
     }
 
-    void submit(unsigned slot, const sync_job& job, const buffers& memory) override
+    void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         const auto grain = d_groups.empty() ? 1 : d_groups[0]->lanes();
         const auto chunks = (job.frames + grain - 1) / grain;
         d_pool.submit(slot, chunks, [=](std::size_t chunk, unsigned worker) {
             const auto first = chunk * grain;
             const unsigned count = std::min<std::size_t>(grain, job.frames - first);
-            const auto* in = memory.input + first * d_plan.input_bytes();
-            auto* out = memory.output + first * d_plan.output_bytes();
+            const auto* in = memory.input + first * d_setup.input_bytes();
+            auto* out = memory.output + first * d_setup.output_bytes();
             auto* status = reinterpret_cast<sync_status*>(memory.status) + first;
             if (d_groups.empty()) {
                 d_corridors[worker]->decode(in, out, *status);
@@ -98,7 +93,7 @@ public:
     bool finished(unsigned slot) override { return d_pool.finished(slot); }
 
 private:
-    sync_plan d_plan;
+    setup d_setup;
     std::size_t d_frames;
     std::string d_name;
     std::vector<std::unique_ptr<lane_group>> d_groups;
@@ -118,36 +113,36 @@ const lane_kernels& cpu_kernels(const std::string& name)
     refuse("kernels", '"' + name + '"', "this machine does not have them");
 }
 
-lane_group::lane_group(const sync_plan& plan,
+lane_group::lane_group(const setup& setup,
                        std::shared_ptr<const word_tries> tries,
                        const lane_kernels& kernels)
-    : d_plan(plan),
+    : d_setup(setup),
       d_tries(std::move(tries)),
-      d_kernel(of_precision(kernels, plan.precision)),
-      d_transmission((std::size_t(plan.code.n()) * plan.symbols + plan.window) *
-                     plan.code.alphabet() * d_kernel.lanes * d_kernel.row_bytes),
-      d_priors(plan.priors ? std::size_t(plan.symbols) * plan.code.q() * d_kernel.lanes *
-                                 d_kernel.row_bytes
-                           : 0),
-      d_start(plan.window * d_kernel.lanes * d_kernel.metric_bytes),
+      d_kernel(of_precision(kernels, setup.precision)),
+      d_transmission((std::size_t(setup.code.n()) * setup.symbols + setup.window) *
+                     setup.code.alphabet() * d_kernel.lanes * d_kernel.row_bytes),
+      d_priors(setup.priors ? std::size_t(setup.symbols) * setup.code.q() *
+                                  d_kernel.lanes * d_kernel.row_bytes
+                            : 0),
+      d_start(setup.window * d_kernel.lanes * d_kernel.metric_bytes),
       d_end(d_start.size()),
-      d_alpha((plan.symbols + 1) * d_start.size()),
-      d_rows(std::size_t(row_vectors(*d_tries)) * plan.window * d_kernel.lanes *
+      d_alpha((setup.symbols + 1) * d_start.size()),
+      d_rows(std::size_t(row_vectors(*d_tries)) * setup.window * d_kernel.lanes *
              d_kernel.row_bytes),
-      d_posteriors(std::size_t(plan.outputs) * plan.code.q() * d_kernel.lanes *
+      d_posteriors(std::size_t(setup.outputs) * setup.code.q() * d_kernel.lanes *
                    d_kernel.metric_bytes),
       d_first(d_start.size()),
       d_last(d_start.size()),
       d_log_weight(d_kernel.lanes)
 {
     d_frames.tries = d_tries.get();
-    d_frames.symbols = plan.symbols;
-    d_frames.outputs = plan.outputs;
-    d_frames.window = plan.window;
-    d_frames.insertion = plan.insertion();
-    d_frames.deletion = plan.deletion();
+    d_frames.symbols = setup.symbols;
+    d_frames.outputs = setup.outputs;
+    d_frames.window = setup.window;
+    d_frames.insertion = setup.insertion();
+    d_frames.deletion = setup.deletion();
     d_frames.transmission = d_transmission.data();
-    d_frames.priors = plan.priors ? d_priors.data() : nullptr;
+    d_frames.priors = setup.priors ? d_priors.data() : nullptr;
     d_frames.start = d_start.data();
     d_frames.end = d_end.data();
     d_frames.alpha = d_alpha.data();
@@ -159,11 +154,11 @@ lane_group::lane_group(const sync_plan& plan,
 }
 
 template <class Row>
-void lane_group::load_transmission(const sync_items& items, unsigned lane)
+void lane_group::load_transmission(const frame_items& items, unsigned lane)
 {
-    const unsigned s = d_plan.code.alphabet();
+    const unsigned s = d_setup.code.alphabet();
     const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
-    const auto count = std::int64_t(d_plan.code.n()) * d_plan.symbols + d_plan.window;
+    const auto count = std::int64_t(d_setup.code.n()) * d_setup.symbols + d_setup.window;
     auto* out = reinterpret_cast<Row*>(d_transmission.data()) + lane;
     for (std::int64_t k = 0; k < count; ++k) {
         for (unsigned x = 0; x < s; ++x) {
@@ -176,11 +171,11 @@ void lane_group::load_transmission(const sync_items& items, unsigned lane)
 template <class Row, class Metric>
 void lane_group::load(const std::byte* input, unsigned lane)
 {
-    const sync_items items(d_plan, input);
+    const frame_items items(d_setup, input);
     const unsigned lanes = d_kernel.lanes;
     auto* start = reinterpret_cast<Metric*>(d_start.data()) + lane;
     auto* end = reinterpret_cast<Metric*>(d_end.data()) + lane;
-    for (unsigned m = 0; m < d_plan.window; ++m) {
+    for (unsigned m = 0; m < d_setup.window; ++m) {
         start[m * lanes] = items.valid() ? items.start(m) : 0;
         end[m * lanes] = items.valid() ? items.end(m) : 0;
     }
@@ -189,8 +184,8 @@ void lane_group::load(const std::byte* input, unsigned lane)
     }
     load_transmission<Row>(items, lane);
     auto* prior = reinterpret_cast<Row*>(d_priors.data()) + lane;
-    for (unsigned i = 0; d_plan.priors && i < d_plan.symbols; ++i) {
-        for (unsigned D = 0; D < d_plan.code.q(); ++D, prior += lanes) {
+    for (unsigned i = 0; d_setup.priors && i < d_setup.symbols; ++i) {
+        for (unsigned D = 0; D < d_setup.code.q(); ++D, prior += lanes) {
             *prior = items.prior(i, D);
         }
     }
@@ -202,10 +197,10 @@ void lane_group::store(const std::byte* input,
                        std::byte* out,
                        sync_status& status)
 {
-    const sync_items items(d_plan, input);
+    const frame_items items(d_setup, input);
     const unsigned lanes = d_kernel.lanes;
     if (!items.valid() || !std::isfinite(d_log_weight[lane])) {
-        return write_unknown(d_plan, out, status);
+        return write_unknown(d_setup, out, status);
     }
     const auto gather = [lanes, lane](const host_memory& from, auto& to) {
         const auto* in = reinterpret_cast<const Metric*>(from.data()) + lane;
@@ -214,28 +209,28 @@ void lane_group::store(const std::byte* input,
             in += lanes;
         }
     };
-    std::vector<double> first(d_plan.window), last(d_plan.window);
+    std::vector<double> first(d_setup.window), last(d_setup.window);
     gather(d_first, first);
     gather(d_last, last);
-    write_drifts(d_plan,
+    write_drifts(d_setup,
                  items.header(),
                  first.data(),
                  last.data(),
                  d_log_weight[lane],
                  out,
                  status);
-    const unsigned q = d_plan.code.q();
+    const unsigned q = d_setup.code.q();
     std::vector<double> L(q), prior(q);
     const auto* in = reinterpret_cast<const Metric*>(d_posteriors.data()) + lane;
-    for (unsigned i = 0; i < d_plan.outputs; ++i) {
+    for (unsigned i = 0; i < d_setup.outputs; ++i) {
         for (unsigned D = 0; D < q; ++D, in += lanes) {
             L[D] = *in;
-            prior[D] = d_plan.priors ? items.prior(i, D) : 1;
+            prior[D] = d_setup.priors ? items.prior(i, D) : 1;
         }
-        write_symbol(d_plan,
+        write_symbol(d_setup,
                      L.data(),
-                     d_plan.priors ? prior.data() : nullptr,
-                     out + i * d_plan.symbol_bytes());
+                     d_setup.priors ? prior.data() : nullptr,
+                     out + i * d_setup.symbol_bytes());
     }
 }
 
@@ -246,16 +241,18 @@ void lane_group::decode(const std::byte* input,
 {
     const auto each = [&](auto&& action) {
         for (unsigned lane = 0; lane < count; ++lane) {
-            action(lane, input + lane * d_plan.input_bytes());
+            action(lane, input + lane * d_setup.input_bytes());
         }
     };
-    const auto put = [&](unsigned lane) { return output + lane * d_plan.output_bytes(); };
-    if (d_plan.precision == sync_precision::float32) {
+    const auto put = [&](unsigned lane) {
+        return output + lane * d_setup.output_bytes();
+    };
+    if (d_setup.precision == sync_precision::float32) {
         each([&](unsigned l, auto* in) { load<float, float>(in, l); });
         d_kernel.decode(d_frames);
         each(
             [&](unsigned l, auto* in) { store<float, float>(in, l, put(l), status[l]); });
-    } else if (d_plan.precision == sync_precision::float64) {
+    } else if (d_setup.precision == sync_precision::float64) {
         each([&](unsigned l, auto* in) { load<double, double>(in, l); });
         d_kernel.decode(d_frames);
         each([&](unsigned l, auto* in) {
@@ -290,25 +287,25 @@ std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes)
 
 } // namespace
 
-alpha_carrier::alpha_carrier(const sync_plan& plan, const lane_kernels& kernels)
-    : d_plan(plan),
-      d_kernel(plan.precision == sync_precision::float32 ? kernels.carriers->float32
-                                                         : kernels.carriers->float64),
-      d_words(words_by_lane(plan.code, d_kernel.lanes)),
-      d_transmission((std::size_t(plan.code.n()) * plan.outputs + plan.window) *
-                     plan.code.alphabet() * d_kernel.real_bytes),
-      d_alpha((plan.window + d_kernel.lanes) * d_kernel.real_bytes),
-      d_scratch(carry_scratch(plan.window, d_kernel.lanes) * d_kernel.lanes *
+alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
+    : d_setup(setup),
+      d_kernel(setup.precision == sync_precision::float32 ? kernels.carriers->float32
+                                                          : kernels.carriers->float64),
+      d_words(words_by_lane(setup.code, d_kernel.lanes)),
+      d_transmission((std::size_t(setup.code.n()) * setup.outputs + setup.window) *
+                     setup.code.alphabet() * d_kernel.real_bytes),
+      d_alpha((setup.window + d_kernel.lanes) * d_kernel.real_bytes),
+      d_scratch(carry_scratch(setup.window, d_kernel.lanes) * d_kernel.lanes *
                 d_kernel.real_bytes),
       d_frame{ d_words.data(),
-               plan.code.n(),
-               plan.code.q(),
-               plan.code.alphabet(),
-               plan.code.frame_symbols(),
-               plan.outputs,
-               plan.window,
-               plan.insertion(),
-               plan.deletion(),
+               setup.code.n(),
+               setup.code.q(),
+               setup.code.alphabet(),
+               setup.code.frame_symbols(),
+               setup.outputs,
+               setup.window,
+               setup.insertion(),
+               setup.deletion(),
                d_transmission.data(),
                false,
                d_alpha.data(),
@@ -319,15 +316,15 @@ alpha_carrier::alpha_carrier(const sync_plan& plan, const lane_kernels& kernels)
 template <class Real>
 void alpha_carrier::run(const std::byte* frame, double* carried)
 {
-    const sync_items items(d_plan, frame);
+    const frame_items items(d_setup, frame);
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
-    for (unsigned m = 0; m < d_plan.window; ++m) {
+    for (unsigned m = 0; m < d_setup.window; ++m) {
         alpha[m] = items.start(m);
     }
     auto* out = reinterpret_cast<Real*>(d_transmission.data());
     const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
-    const auto count = std::int64_t(d_plan.code.n()) * d_plan.outputs + d_plan.window;
-    const unsigned s = d_plan.code.alphabet();
+    const auto count = std::int64_t(d_setup.code.n()) * d_setup.outputs + d_setup.window;
+    const unsigned s = d_setup.code.alphabet();
     const auto is = [](Real weight, Real value) {
         return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
     };
@@ -340,27 +337,26 @@ void alpha_carrier::run(const std::byte* frame, double* carried)
                                           (is(out[1], 1) && out[0] == 0));
     }
     d_kernel.carry(d_frame);
-    std::copy_n(alpha, d_plan.window, carried);
+    std::copy_n(alpha, d_setup.window, carried);
 }
 
 void alpha_carrier::carry(const std::byte* frame, double* carried)
 {
-    d_plan.precision == sync_precision::float32 ? run<float>(frame, carried)
-                                                : run<double>(frame, carried);
+    d_setup.precision == sync_precision::float32 ? run<float>(frame, carried)
+                                                 : run<double>(frame, carried);
 }
 
-std::size_t cpu_sync_batch(const sync_plan& plan, unsigned threads)
+std::size_t cpu_batch(const setup& setup, unsigned threads)
 {
-    return (plan.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
+    return (setup.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
 }
 
-std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,
-                                                     std::size_t frames,
-                                                     unsigned threads,
-                                                     const std::string& kernels)
+std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
+                                             std::size_t frames,
+                                             unsigned threads,
+                                             const std::string& kernels)
 {
-    return std::make_unique<cpu_decoder>(plan, frames, threads, cpu_kernels(kernels));
+    return std::make_unique<cpu_decoder>(setup, frames, threads, cpu_kernels(kernels));
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,24 +1,19 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The decoder of the CPU: one frame a SIMD lane, as many lanes as the machine has. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_H
 
-#include "batch.h"
 #include "cpu_kernels.h"
+#include "job.h"
 #include "pipeline/host_memory.h"
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 //! The kernels of this machine; \p name of a variant, or "" for the best.
 //! \throws std::invalid_argument if the machine does not have that one
@@ -28,7 +23,7 @@ const lane_kernels& cpu_kernels(const std::string& name = "");
 class lane_group
 {
 public:
-    lane_group(const sync_plan& plan,
+    lane_group(const setup& setup,
                std::shared_ptr<const word_tries> tries,
                const lane_kernels& kernels);
 
@@ -47,9 +42,9 @@ private:
     void
     store(const std::byte* input, unsigned lane, std::byte* out, sync_status& status);
     template <class Row>
-    void load_transmission(const sync_items& items, unsigned lane);
+    void load_transmission(const frame_items& items, unsigned lane);
 
-    sync_plan d_plan;
+    setup d_setup;
     std::shared_ptr<const word_tries> d_tries;
     lane_kernel d_kernel;
     host_memory d_transmission, d_priors, d_start, d_end, d_alpha, d_rows;
@@ -62,8 +57,8 @@ private:
 class alpha_carrier
 {
 public:
-    //! In doubles unless the plan's precision is float32.
-    explicit alpha_carrier(const sync_plan& plan,
+    //! In doubles unless the setup's precision is float32.
+    explicit alpha_carrier(const setup& setup,
                            const lane_kernels& kernels = cpu_kernels());
 
     /*!
@@ -76,23 +71,13 @@ private:
     template <class Real>
     void run(const std::byte* frame, double* carried);
 
-    const sync_plan d_plan;
+    const setup d_setup;
     const carry_kernel d_kernel;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;
     carried_frame d_frame;
 };
 
-//! Frames enough for full lanes on every thread.
-std::size_t cpu_sync_batch(const sync_plan& plan, unsigned threads);
-
-//! \p kernels names a variant of the kernels, or is "" for the best.
-std::unique_ptr<sync_batch_decoder> make_cpu_decoder(const sync_plan& plan,
-                                                     std::size_t frames,
-                                                     unsigned threads,
-                                                     const std::string& kernels = "");
-
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_H */

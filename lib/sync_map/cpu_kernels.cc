@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The linear form with one frame a SIMD lane, compiled once for each instruction set
  * (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
@@ -20,8 +16,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace GPUFEC_ISA {
 
 namespace {
@@ -585,5 +580,4 @@ const lane_kernels kernels = { GPUFEC_TEXT(GPUFEC_ISA),
                                &carriers };
 
 } // namespace GPUFEC_ISA
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The linear form with one frame a SIMD lane: its interface to the variants of one
  * source that are compiled for different instruction sets. */
@@ -15,8 +11,7 @@
 #include "tries.h"
 #include <cstddef>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 /*!
  * \brief As many frames as there are lanes, all of the same code and size.
@@ -71,7 +66,6 @@ namespace avx512 {
 extern const lane_kernels kernels;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_KERNELS_H */

@@ -1,25 +1,20 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: words as kernels read them, the launch plan of each form, and a
+/* The CUDA backend: words as kernels read them, the launch setup of each form, and a
  * stream and device memory for each slot. */
 
-#include "check.h"
-#include "cuda.h"
 #include "cuda/device_decoder.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
 #include "cuda_words.h"
+#include "job.h"
+#include "pipeline/refuse.h"
 #include <type_traits>
 #include <algorithm>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 namespace {
 
@@ -27,7 +22,7 @@ using namespace cuda;
 
 constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
 
-sync_geometry make_geometry(const sync_plan& p)
+sync_geometry make_geometry(const setup& p)
 {
     const bsid_weights w(p.channel);
     const double scale = 1 / p.largest_weight();
@@ -112,14 +107,14 @@ template <class Row, class Metric>
 class linear_plan : public launch_plan
 {
 public:
-    linear_plan(const sync_plan& plan, int device)
-        : d_geometry(make_geometry(plan)),
-          d_bits(bits_kernel(plan)),
+    linear_plan(const setup& setup, int device)
+        : d_geometry(make_geometry(setup)),
+          d_bits(bits_kernel(setup)),
           d_kernel(d_bits ? d_bits : linear_any<Row, Metric>),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(d_bits ? pack_bits(plan.code)
-                                : pack_segments(plan.code, d_segments, d_first_segment)))
+          d_words(upload(d_bits ? pack_bits(setup.code)
+                                : pack_segments(setup.code, d_segments, d_first_segment)))
     {
         // A warp for every 32 words, as far as shared memory reaches.
         int most = 0;
@@ -193,18 +188,18 @@ private:
     }
 
     // A kernel of its own for bits and usual lengths, nullptr for the general one.
-    static kernel bits_kernel(const sync_plan& plan)
+    static kernel bits_kernel(const setup& setup)
     {
-        if (plan.code.alphabet() != 2) {
+        if (setup.code.alphabet() != 2) {
             return nullptr;
         }
-        const auto q = plan.code.q();
-        if (plan.code.n() == 10) {
+        const auto q = setup.code.q();
+        if (setup.code.n() == 10) {
             return bits_kernel_of<10>(q);
         }
         // In float alone, so that a build does not take for ever.
         if constexpr (std::is_same<Metric, float>::value) {
-            switch (plan.code.n()) {
+            switch (setup.code.n()) {
             case 5:
                 return bits_kernel_of<5>(q);
             case 6:
@@ -248,29 +243,29 @@ template <class Lattice, class Metric>
 class corridor_plan : public launch_plan
 {
 public:
-    corridor_plan(const sync_plan& plan, int device)
-        : d_geometry(make_geometry(plan)),
-          d_rows(lattice_rows(plan.code)),
-          d_words(upload(d_rows ? pack_bits(plan.code, d_rows - plan.code.n())
-                                : pack_nibbles(plan.code))),
+    corridor_plan(const setup& setup, int device)
+        : d_geometry(make_geometry(setup)),
+          d_rows(lattice_rows(setup.code)),
+          d_words(upload(d_rows ? pack_bits(setup.code, d_rows - setup.code.n())
+                                : pack_nibbles(setup.code))),
           d_kernels(kernels_of(d_rows))
     {
-        if (plan.code.n() > unsigned(longest_word)) {
+        if (setup.code.n() > unsigned(longest_word)) {
             refuse("n",
-                   plan.code.n(),
+                   setup.code.n(),
                    "up to 256 is allowed with the corridor form on CUDA");
         }
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
         const auto kept = work_of(1, true);
-        if (plan.storage == sync_storage::global && kept > free) {
+        if (setup.storage == sync_storage::global && kept > free) {
             throw std::runtime_error("storage global needs " +
                                      std::to_string(kept >> 20) +
                                      " MiB a frame, the CUDA device has " +
                                      std::to_string(free >> 20) + " MiB free");
         }
-        d_keep = plan.storage == sync_storage::global ||
-                 (plan.storage == sync_storage::automatic && kept <= free / 64);
+        d_keep = setup.storage == sync_storage::global ||
+                 (setup.storage == sync_storage::automatic && kept <= free / 64);
         d_budget = std::max(work_of(1, d_keep), free / 8);
         d_boundary_threads = std::min(256u, (d_geometry.window + 31) / 32 * 32);
         while (d_branch_warps > 1 && branch_shared() > 64u << 10) {
@@ -381,12 +376,12 @@ private:
     }
     std::size_t boundary_shared() const
     {
-        return sync_plan::round_up(64 * sizeof(double) +
-                                   2 * d_geometry.window * sizeof(Metric));
+        return setup::round_up(64 * sizeof(double) +
+                               2 * d_geometry.window * sizeof(Metric));
     }
     std::size_t sums_shared() const // of the posteriors, of each warp
     {
-        return sync_plan::round_up(d_warps * d_geometry.q * sizeof(Metric));
+        return setup::round_up(d_warps * d_geometry.q * sizeof(Metric));
     }
     std::size_t posterior_shared() const
     {
@@ -427,31 +422,31 @@ private:
 };
 
 template <class Row, class Metric>
-std::unique_ptr<launch_plan> make_launch(const sync_plan& plan, int device)
+std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
 {
-    if (plan.form == sync_form::linear) {
-        return std::make_unique<linear_plan<Row, Metric>>(plan, device);
+    if (setup.form == sync_form::linear) {
+        return std::make_unique<linear_plan<Row, Metric>>(setup, device);
     }
-    return std::make_unique<corridor_plan<Row, Metric>>(plan, device);
+    return std::make_unique<corridor_plan<Row, Metric>>(setup, device);
 }
 
-std::unique_ptr<launch_plan> make_launch(const sync_plan& plan, int device)
+std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
 {
-    if (plan.form == sync_form::corridor &&
-        (plan.receiver != sync_receiver::corridor || plan.state_threshold > 0 ||
-         plan.lattice_threshold > 0)) {
+    if (setup.form == sync_form::corridor &&
+        (setup.receiver != sync_receiver::corridor || setup.state_threshold > 0 ||
+         setup.lattice_threshold > 0)) {
         throw std::runtime_error("receivers other than corridor, and thresholds, are "
                                  "decoded by backend cpu alone");
     }
-    switch (plan.precision) {
+    switch (setup.precision) {
     case sync_precision::float32:
-        return make_launch<float, float>(plan, device);
+        return make_launch<float, float>(setup, device);
     case sync_precision::float64:
-        return make_launch<double, double>(plan, device);
+        return make_launch<double, double>(setup, device);
     case sync_precision::mixed:
         break;
     }
-    return make_launch<float, double>(plan, device);
+    return make_launch<float, double>(setup, device);
 }
 
 // ---- slots ----
@@ -471,15 +466,15 @@ struct sync_slot : device_slot {
     buffer<std::byte> work;
 };
 
-class cuda_decoder : public device_decoder<sync_job, sync_slot>
+class cuda_decoder : public device_decoder<job, sync_slot>
 {
 public:
-    cuda_decoder(const sync_plan& plan, std::size_t frames, unsigned slots, int device)
+    cuda_decoder(const setup& setup, std::size_t frames, unsigned slots, int device)
         : device_decoder(device),
-          d_plan(plan),
-          d_geometry(make_geometry(plan)),
-          d_launch(make_launch(plan, device)),
-          d_limits(limits_of(plan, frames))
+          d_setup(setup),
+          d_geometry(make_geometry(setup)),
+          d_launch(make_launch(setup, device)),
+          d_limits(limits_of(setup, frames))
     {
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits, d_launch->work_bytes(frames));
@@ -490,7 +485,7 @@ public:
 
     batch_limits limits() const override { return d_limits; }
 
-    void submit(unsigned slot, const sync_job& job, const buffers& memory) override
+    void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         use();
         auto& s = d_slots.at(slot);
@@ -498,7 +493,7 @@ public:
         complete(s);
     }
 
-    cuda_sync_times measure(std::size_t frames, const buffers& memory)
+    cuda_times measure(std::size_t frames, const batch_memory& memory)
     {
         use();
         auto& s = d_slots[0];
@@ -516,24 +511,24 @@ public:
         return { ms[0], ms[1], ms[2], s.bytes() };
     }
 
-    static batch_limits limits_of(const sync_plan& plan, std::size_t frames)
+    static batch_limits limits_of(const setup& setup, std::size_t frames)
     {
         return { frames,
-                 frames * plan.input_bytes(),
-                 frames * plan.output_bytes(),
+                 frames * setup.input_bytes(),
+                 frames * setup.output_bytes(),
                  frames * sizeof(sync_status) };
     }
 
 private:
     // \p mark is called before the first step of a batch and after each.
     template <class Mark>
-    void enqueue(sync_slot& s, std::size_t frames, const buffers& memory, Mark&& mark)
+    void enqueue(sync_slot& s, std::size_t frames, const batch_memory& memory, Mark&& mark)
     {
         const auto stream = s.queue.get();
         mark();
         check(cudaMemcpyAsync(s.input.get(),
                               memory.input,
-                              frames * d_plan.input_bytes(),
+                              frames * d_setup.input_bytes(),
                               cudaMemcpyHostToDevice,
                               stream),
               "copy to the device");
@@ -553,20 +548,20 @@ private:
             check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
                   "copy to the host");
         };
-        back(memory.output, s.output.get(), frames * d_plan.output_bytes());
+        back(memory.output, s.output.get(), frames * d_setup.output_bytes());
         back(memory.status, s.status.get(), frames * sizeof(sync_status));
         mark();
     }
 
-    const sync_plan d_plan;
+    const setup d_setup;
     const sync_geometry d_geometry;
     const std::unique_ptr<launch_plan> d_launch;
     const batch_limits d_limits;
 };
 
-std::size_t choose_batch(const sync_plan& plan, unsigned slots)
+std::size_t choose_batch(const setup& setup, unsigned slots)
 {
-    const auto frame = cuda_decoder::limits_of(plan, 1);
+    const auto frame = cuda_decoder::limits_of(setup, 1);
     const auto by_host =
         page_locked_bytes / slots / (frame.input_bytes + frame.output_bytes);
     return std::clamp<std::size_t>(by_host, 1, 1 << 14);
@@ -574,16 +569,16 @@ std::size_t choose_batch(const sync_plan& plan, unsigned slots)
 
 } // namespace
 
-std::unique_ptr<sync_batch_decoder>
-make_cuda_decoder(const sync_plan& plan, std::size_t frames, unsigned slots, int device)
+std::unique_ptr<batch_decoder<job>>
+make_cuda(const setup& setup, std::size_t frames, unsigned slots, int device)
 {
     select(device);
     if (frames == 0) {
-        frames = choose_batch(plan, slots);
+        frames = choose_batch(setup, slots);
     }
     for (;; frames /= 2) {
         try {
-            return std::make_unique<cuda_decoder>(plan, frames, slots, device);
+            return std::make_unique<cuda_decoder>(setup, frames, slots, device);
         } catch (const device_error&) {
             // What does not fit is halved until it does.
             cudaGetLastError();
@@ -594,19 +589,19 @@ make_cuda_decoder(const sync_plan& plan, std::size_t frames, unsigned slots, int
     }
 }
 
-cuda_sync_times measure_cuda_sync(const sync_plan& plan,
-                                  std::size_t frames,
-                                  const sync_batch_decoder::buffers& memory,
-                                  int device,
-                                  unsigned rounds)
+cuda_times measure_cuda(const setup& setup,
+                        std::size_t frames,
+                        const batch_memory& memory,
+                        int device,
+                        unsigned rounds)
 {
     select(device);
-    cuda_decoder decoder(plan, frames, 1, device);
-    std::vector<cuda_sync_times> times;
+    cuda_decoder decoder(setup, frames, 1, device);
+    std::vector<cuda_times> times;
     for (unsigned i = 0; i < rounds; ++i) {
         times.push_back(decoder.measure(frames, memory));
     }
-    const auto median = [&](double cuda_sync_times::*part) {
+    const auto median = [&](double cuda_times::*part) {
         std::vector<double> v;
         for (const auto& t : times) {
             v.push_back(t.*part);
@@ -614,12 +609,11 @@ cuda_sync_times measure_cuda_sync(const sync_plan& plan,
         std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
         return v[v.size() / 2];
     };
-    using t = cuda_sync_times;
+    using t = cuda_times;
     return { median(&t::copy_in_ms),
              median(&t::kernels_ms),
              median(&t::copy_out_ms),
              times[0].device_bytes };
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

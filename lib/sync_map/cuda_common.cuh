@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the CUDA kernels of both forms share: the geometry of a batch, sums over a block,
  * and what becomes of a frame's posteriors. One block decodes a frame. */
@@ -11,14 +7,13 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 
-#include "batch.h"
+#include "frame.h"
 #include <cuda_runtime.h>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
-//! A sync_plan as kernels see it.
+//! A setup as kernels see it.
 struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
     std::int32_t change_first, change_last; // corridor form
@@ -38,7 +33,7 @@ constexpr unsigned full_warp = 0xffffffffu;
 struct frame_input {
     __device__ frame_input(const sync_geometry& g, const std::byte* batch, unsigned frame)
         : data(batch + g.input_bytes * frame),
-          header(*reinterpret_cast<const sync_frame_header*>(data)),
+          header(*reinterpret_cast<const frame_header*>(data)),
           valid(header.length >= 0 && header.length <= std::int64_t(g.max_items))
     {
     }
@@ -67,7 +62,7 @@ struct frame_input {
     }
 
     const std::byte* data;
-    const sync_frame_header header;
+    const frame_header header;
     const bool valid;
 };
 
@@ -496,7 +491,6 @@ __device__ unsigned emit_drifts(const sync_geometry& g,
     return at;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH */

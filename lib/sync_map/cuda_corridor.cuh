@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The papers' form on CUDA: branch metrics of every index at once, the recursions over
  * boundaries with a block a frame, and the posteriors of every index at once.
@@ -17,8 +13,7 @@
 
 #include "cuda_linear.cuh"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 constexpr unsigned corridor_warps = 8; // of a block of the branch and posterior kernels
 constexpr int longest_word = 256;      // channel symbols a word, where rows are in memory
@@ -509,7 +504,6 @@ __global__ void corridor_posteriors(const sync_geometry g,
     emit_symbol(g, in, i, parts, scratch, memory.output + g.output_bytes * frame);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH */

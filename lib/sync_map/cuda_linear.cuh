@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The linear form on CUDA: one lane a word, one warp or more a frame.
  *
@@ -26,8 +22,7 @@
 #include "cuda_common.cuh"
 #include <cuda_pipeline.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 constexpr unsigned most_warps = 8; // of a block
 
@@ -770,7 +765,6 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The linear form on CUDA for any word length and alphabet: words in segments, between
  * which a lane's row lies in device memory. */
@@ -14,8 +10,7 @@
 #include "cuda_linear.cuh"
 #include "cuda_words.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 // Words in segments of up to eight symbols; a lane's row between two segments lies in
 // device memory. A segment of fewer symbols leaves its first rows unused.
@@ -135,7 +130,6 @@ __global__ void linear_any(const sync_geometry g,
         });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ANY_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Codebooks packed as the CUDA kernels read them. */
 
@@ -15,8 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 constexpr unsigned nibble_segment = 8; // symbols of a segment in the general kernel
 
@@ -78,7 +73,6 @@ inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code)
     return packed;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_WORDS_H */

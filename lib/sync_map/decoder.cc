@@ -1,27 +1,24 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The synchronisation decoder: frames, pushed or cut from a stream, into slots, and
  * decoded frames out in order. */
 
 #include "backends.h"
-#include "check.h"
 #include "cpu.h"
-#include "cuda.h"
+#include "job.h"
 #include "pipeline/deadline_timer.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/refuse.h"
 #include "stream.h"
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <optional>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace sync_map;
 
 namespace {
 
@@ -83,7 +80,7 @@ public:
         if (!room()) {
             return false;
         }
-        write_framed(d_options, *d_plan, d_window, items, count, priors, next_input());
+        write_framed(d_options, *d_setup, d_window, items, count, priors, next_input());
         added({ 0, std::int64_t(count) });
         return true;
     }
@@ -93,7 +90,7 @@ public:
         advance();
         // No more ahead than the next frames need, whatever is pushed at a time.
         const std::size_t limit =
-            2 * (d_plan->max_items + d_options.acquire) + d_plan->window;
+            2 * (d_setup->max_items + d_options.acquire) + d_setup->window;
         const auto n = std::min(count, limit - std::min(limit, d_cutter->held()));
         d_cutter->push(items, n);
         advance();
@@ -118,14 +115,14 @@ public:
             return false;
         }
         const auto number = d_given++;
-        const auto* const out = slot->output + number * d_plan->output_bytes();
+        const auto* const out = slot->output + number * d_setup->output_bytes();
         f.number = d_number++;
         f.output = out;
-        f.output_bytes = d_plan->outputs * d_plan->symbol_bytes();
+        f.output_bytes = d_setup->outputs * d_setup->symbol_bytes();
         f.first_drifts = f.last_drifts = nullptr;
-        if (d_plan->drifts) {
-            f.first_drifts = reinterpret_cast<const float*>(out + d_plan->drifts_at());
-            f.last_drifts = f.first_drifts + d_plan->window;
+        if (d_setup->drifts) {
+            f.first_drifts = reinterpret_cast<const float*>(out + d_setup->drifts_at());
+            f.last_drifts = f.first_drifts + d_setup->window;
         }
         f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
         const auto place = d_places.front();
@@ -133,7 +130,7 @@ public:
         f.begin = place.origin + f.status.start_drift;
         f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
         if (!d_cutter) {
-            f.status.log_probability -= place.items * std::log(d_plan->item_weight);
+            f.status.log_probability -= place.items * std::log(d_setup->item_weight);
         }
         return true;
     }
@@ -193,15 +190,15 @@ public:
 
     sync_options d_options;
     const sync_decoder::hooks d_hooks;
-    std::optional<sync_plan> d_plan;
+    std::optional<setup> d_setup;
     drift_range d_window;
     std::size_t d_batch = 0;
-    std::optional<pipeline<sync_job>> d_pipeline; // its decoders call the hooks
+    std::optional<pipeline<job>> d_pipeline; // its decoders call the hooks
 
 private:
     void build()
     {
-        d_plan.emplace(make_plan(d_options));
+        d_setup.emplace(make_setup(d_options));
         d_window = decoder_window(d_options);
         d_lock_limit = lock_limit(d_options);
         start_stream();
@@ -211,7 +208,7 @@ private:
     void start_stream()
     {
         if (d_options.mode == sync_mode::stream) {
-            d_cutter.emplace(d_options, *d_plan);
+            d_cutter.emplace(d_options, *d_setup);
         }
     }
 
@@ -234,15 +231,15 @@ private:
 
     void make_pipeline()
     {
-        auto made = make_sync_decoders(*d_plan, d_options);
+        auto made = make_sync_decoders(*d_setup, d_options);
         d_missing = made.missing;
         d_batch = made.decoders.front()->limits().pieces;
 
-        pipeline<sync_job>::hooks h;
+        pipeline<job>::hooks h;
         h.completion = d_hooks.wake;
         if (d_options.where == backend::automatic) {
             h.fallback = [this] {
-                return make_cpu_decoder(*d_plan, d_batch, d_options.threads);
+                return make_cpu(*d_setup, d_batch, d_options.threads);
             };
         }
         h.failed_over = [this](const std::string& what) {
@@ -275,7 +272,7 @@ private:
 
     std::byte* next_input()
     {
-        return d_pipeline->filling()->input + d_count * d_plan->input_bytes();
+        return d_pipeline->filling()->input + d_count * d_setup->input_bytes();
     }
 
     void added(stream_cutter::place place)
@@ -403,10 +400,10 @@ drift_range sync_decoder::window() const { return d_impl->d_window; }
 
 unsigned sync_decoder::lookahead() const
 {
-    return d_impl->d_plan->symbols - d_impl->d_plan->outputs;
+    return d_impl->d_setup->symbols - d_impl->d_setup->outputs;
 }
 
-std::size_t sync_decoder::symbol_bytes() const { return d_impl->d_plan->symbol_bytes(); }
+std::size_t sync_decoder::symbol_bytes() const { return d_impl->d_setup->symbol_bytes(); }
 std::size_t sync_decoder::batch() const { return d_impl->d_batch; }
 
 std::string sync_decoder::active_backend() const
@@ -419,5 +416,4 @@ std::string sync_decoder::active_device() const
     return d_impl->d_pipeline->active().device();
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

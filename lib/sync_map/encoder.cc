@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Encodes message symbols with the codebook of their index. */
 
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 void sync_encode(const sync_code& code,
                  const std::uint16_t* symbols,
@@ -25,5 +20,4 @@ void sync_encode(const sync_code& code,
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Denormals cost a hundred cycles each and are worth nothing to a recursion. */
 
@@ -14,8 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace GPUFEC_ISA {
 namespace {
 
@@ -36,7 +31,6 @@ private:
 
 } // namespace
 } // namespace GPUFEC_ISA
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H */

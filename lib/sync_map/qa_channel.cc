@@ -1,22 +1,17 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of the channel, the distribution of its drift, the codebooks and the encoder. */
 
 #include "channel.h"
 #include "channel/bsid.h"
-#include "test_vectors.h"
+#include "qa_vectors.h"
 #include <gtest/gtest.h>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cstdio>
 #include <limits>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace {
 
 template <class Action>
@@ -234,5 +229,4 @@ TEST(sync_encoder, meets_the_vectors)
 }
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,19 +1,14 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of the CPU's decoders: every form, precision and instruction set against the
  * vectors and the reference. */
 
 #include "cpu.h"
-#include "decode_frames.h"
+#include "qa_support.h"
 #include <gtest/gtest.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace {
 
 std::vector<std::string> variants()
@@ -31,8 +26,8 @@ std::vector<std::string> variants()
 
 decoder_maker on_cpu(const std::string& variant = "")
 {
-    return [variant](const sync_plan& plan, std::size_t frames) {
-        return make_cpu_decoder(plan, frames, 2, variant);
+    return [variant](const setup& setup, std::size_t frames) {
+        return make_cpu(setup, frames, 2, variant);
     };
 }
 
@@ -156,14 +151,14 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
         for (const auto precision :
              { sync_precision::float64, sync_precision::float32 }) {
             data.options.precision = precision;
-            const auto plan = make_plan(data.options);
-            const host_memory frame(plan.input_bytes());
-            std::vector<double> carried(plan.window);
+            const auto setup = make_setup(data.options);
+            const host_memory frame(setup.input_bytes());
+            std::vector<double> carried(setup.window);
             for (const auto& variant : variants()) {
-                alpha_carrier carrier(plan, cpu_kernels(variant));
+                alpha_carrier carrier(setup, cpu_kernels(variant));
                 for (std::size_t f = 0; f < data.messages.size(); ++f) {
                     write_framed(data.options,
-                                 plan,
+                                 setup,
                                  decoder_window(data.options),
                                  data.received[f].data(),
                                  data.received[f].size(),
@@ -194,22 +189,22 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     sync_options o{ code, channel };
     o.mode = sync_mode::stream;
     o.precision = precision;
-    const auto plan = make_plan(o);
+    const auto setup = make_setup(o);
     const auto window = decoder_window(o);
-    const host_memory frame(plan.input_bytes());
-    const std::vector<double> any(plan.window, 1.0);
-    write_frame(plan,
-                { int(plan.max_items), -window.first, window.first, 0 },
+    const host_memory frame(setup.input_bytes());
+    const std::vector<double> any(setup.window, 1.0);
+    write_frame(setup,
+                { int(setup.max_items), -window.first, window.first, 0 },
                 any,
                 any,
                 nullptr,
                 frame.data());
     std::mt19937 random(code.n() * 1000 + code.q());
-    std::generate_n(frame.data() + plan.items_at(), plan.max_items, [&] {
+    std::generate_n(frame.data() + setup.items_at(), setup.max_items, [&] {
         return std::byte(random() >> 31);
     });
-    std::vector<double> carried(plan.window);
-    alpha_carrier(plan, cpu_kernels(variant)).carry(frame.data(), carried.data());
+    std::vector<double> carried(setup.window);
+    alpha_carrier(setup, cpu_kernels(variant)).carry(frame.data(), carried.data());
     return carried;
 }
 
@@ -261,5 +256,4 @@ TEST(sync_cpu, impossible_frames_are_uniform_and_not_valid)
 }
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,21 +1,16 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of the CUDA decoder: both forms, every precision and storage, against the vectors
  * and the reference. Skipped where there is no device. */
 
-#include "cuda.h"
 #include "cuda/devices.h"
-#include "decode_frames.h"
+#include "job.h"
+#include "qa_support.h"
 #include <gtest/gtest.h>
 #include <cstdlib>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace {
 
 class sync_cuda : public testing::Test
@@ -29,10 +24,10 @@ protected:
         }
     }
 
-    static std::unique_ptr<sync_batch_decoder> make(const sync_plan& plan,
+    static std::unique_ptr<batch_decoder<job>> make(const setup& setup,
                                                     std::size_t frames)
     {
-        return make_cuda_decoder(plan, frames, 1, 0);
+        return make_cuda(setup, frames, 1, 0);
     }
 
     static double tolerance(sync_precision precision)
@@ -49,10 +44,10 @@ bool small_scale()
 }
 
 // The vectors, each to be decoded in so many copies at once.
-std::vector<sync_vector> vectors()
+std::vector<test_vector> vectors()
 {
     auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
-    const auto large = [](const sync_vector& v) {
+    const auto large = [](const test_vector& v) {
         return small_scale() && v.code.frame_bits() > 400;
     };
     all.erase(std::remove_if(all.begin(), all.end(), large), all.end());
@@ -187,11 +182,10 @@ TEST_F(sync_cuda, decoders_of_wide_and_narrow_windows)
                 o->storage = storage;
                 o->precision = sync_precision::float64;
             }
-            std::vector<std::unique_ptr<sync_batch_decoder>> others;
-            const auto before_a_narrow_one = [&](const sync_plan& plan,
-                                                 std::size_t frames) {
-                auto decoder = make(plan, frames);
-                others.push_back(make(make_plan(narrow), 1));
+            std::vector<std::unique_ptr<batch_decoder<job>>> others;
+            const auto before_a_narrow_one = [&](const setup& setup, std::size_t frames) {
+                auto decoder = make(setup, frames);
+                others.push_back(make(make_setup(narrow), 1));
                 return decoder;
             };
             check_against_reference(data, data.options, before_a_narrow_one, 1e-10);
@@ -262,5 +256,4 @@ TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
 }
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

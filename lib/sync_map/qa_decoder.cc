@@ -1,19 +1,14 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of sync_decoder: frames in order, streams against the whole-stream reference and
  * against framed decoding, acquisition and loss of lock. */
 
-#include "decode_frames.h"
-#include "simulation.h"
+#include "lab/sync_map/simulation.h"
+#include "qa_support.h"
 #include <gtest/gtest.h>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace {
 
 using std::chrono::milliseconds;
@@ -310,7 +305,7 @@ TEST(sync_decoder_frames, the_channel_can_change)
 
 TEST(sync_simulation, deviation_is_that_of_frames)
 {
-    sync_error_counts counts;
+    error_counts counts;
     EXPECT_EQ(counts.symbol_error_rate(), 0);
     counts.add(10, 0);
     EXPECT_EQ(counts.deviation(), INFINITY);
@@ -323,7 +318,7 @@ TEST(sync_simulation, deviation_is_that_of_frames)
 TEST(sync_simulation, frames_are_the_same_each_time)
 {
     const sync_options o(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 });
-    const sync_frame_source source(o, 1), same(o, 1), other(o, 2);
+    const frame_source source(o, 1), same(o, 1), other(o, 2);
     EXPECT_EQ(source.make(7).message, same.make(7).message);
     EXPECT_EQ(source.make(7).items, same.make(7).items);
     EXPECT_NE(source.make(7).message, source.make(8).message);
@@ -401,5 +396,4 @@ TEST(sync_decoder_options, are_refused_by_name)
 }
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

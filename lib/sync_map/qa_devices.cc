@@ -1,20 +1,15 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of sync_decoder on simulated devices: several take batches in turn, and where one
  * fails in mid-run nothing is lost. */
 
-#include "simulation.h"
+#include "lab/sync_map/simulation.h"
 #include <gnuradio/gpufec/batch_decoder.h>
 #include <gtest/gtest.h>
 #include <cstdlib>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace {
 
 class failing_device
@@ -64,7 +59,7 @@ decoded decode(const sync_options& o)
         }
     };
     sync_decoder decoder(o, hooks);
-    const sync_frame_source source(o, 3);
+    const frame_source source(o, 3);
     for (unsigned f = 0; f < frames; ++f) {
         const auto frame = source.make(f);
         for (std::size_t taken = 0; taken < frame.count;) {
@@ -151,5 +146,4 @@ INSTANTIATE_TEST_SUITE_P(modes,
                          testing::Values(sync_mode::framed, sync_mode::stream));
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

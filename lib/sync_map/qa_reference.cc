@@ -1,28 +1,23 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of the reference decoders, against the vectors and against each other. */
 
 #include "channel.h"
 #include "channel/bsid.h"
+#include "qa_vectors.h"
 #include "reference.h"
-#include "test_vectors.h"
 #include <gtest/gtest.h>
 #include <cmath>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace {
 
 using reference::frame_problem;
 using reference::map_problem;
 using reference::map_result;
 
-void expect_close(const map_result& r, const sync_vector& v, double tolerance)
+void expect_close(const map_result& r, const test_vector& v, double tolerance)
 {
     EXPECT_TRUE(r.valid);
     EXPECT_LE(largest_difference(r.posteriors, v.posteriors), tolerance) << v.name;
@@ -163,5 +158,4 @@ TEST(sync_reference, a_dead_trellis_is_uniform_and_not_valid)
 }
 
 } // namespace
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,18 +1,13 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "channel.h"
-#include "check.h"
+#include "pipeline/refuse.h"
 #include "reference.h"
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace reference {
 
 namespace {
@@ -501,5 +496,4 @@ map_result linear(const map_problem& p)
 }
 
 } // namespace reference
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The plain synchronisation decoders that the fast ones answer to: enumeration of every
  * message, the corridor recursion of the papers, and the linear form. */
@@ -14,8 +10,7 @@
 #include <gnuradio/gpufec/sync_map.h>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 namespace reference {
 
 /*!
@@ -65,7 +60,6 @@ map_result corridor_exact(const map_problem& p, drift_range change);
 map_result linear(const map_problem& p);
 
 } // namespace reference
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_REFERENCE_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "stream.h"
 #include <algorithm>
@@ -11,14 +7,13 @@
 #include <cstring>
 #include <limits>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
-stream_cutter::stream_cutter(const sync_options& options, const sync_plan& plan)
+stream_cutter::stream_cutter(const sync_options& options, const setup& setup)
     : d_options(options),
-      d_plan(plan),
+      d_setup(setup),
       d_window(decoder_window(options)),
-      d_carrier(plan),
+      d_carrier(setup),
       d_alpha(window_metrics({}, d_window)),
       d_acquired(options.acquire == 0)
 {
@@ -37,19 +32,19 @@ void stream_cutter::resume(const stream_cutter& other)
 void stream_cutter::push(const void* items, std::size_t count)
 {
     const auto* bytes = static_cast<const std::byte*>(items);
-    d_items.insert(d_items.end(), bytes, bytes + count * d_plan.item_bytes());
+    d_items.insert(d_items.end(), bytes, bytes + count * d_setup.item_bytes());
 }
 
 bool stream_cutter::ready() const
 {
-    const std::int64_t n = d_plan.code.n();
+    const std::int64_t n = d_setup.code.n();
     if (d_finished) {
         // A frame is there if no more is missing than can have been deleted.
         return received() > d_origin &&
-               d_origin + n * d_plan.outputs + d_window.first <= received();
+               d_origin + n * d_setup.outputs + d_window.first <= received();
     }
     const std::int64_t offsets = d_acquired ? 0 : d_options.acquire;
-    return d_origin + offsets + n * d_plan.symbols + d_window.last <= received();
+    return d_origin + offsets + n * d_setup.symbols + d_window.last <= received();
 }
 
 stream_cutter::place stream_cutter::write(std::byte* frame)
@@ -57,38 +52,38 @@ stream_cutter::place stream_cutter::write(std::byte* frame)
     if (!d_acquired) {
         acquire();
     }
-    const auto whole = std::int64_t(d_plan.code.n()) * d_plan.symbols;
+    const auto whole = std::int64_t(d_setup.code.n()) * d_setup.symbols;
     const place at{ d_origin, std::min(whole, received() - d_origin) };
-    fill(d_plan, at.origin, d_window, d_alpha, frame);
+    fill(d_setup, at.origin, d_window, d_alpha, frame);
     advance(frame);
     return at;
 }
 
-void stream_cutter::fill(const sync_plan& plan,
+void stream_cutter::fill(const setup& setup,
                          std::int64_t origin,
                          drift_range window,
                          const std::vector<double>& start,
                          std::byte* frame) const
 {
     const auto begin = std::max(d_first_item, origin + window.first);
-    const auto end = origin + std::int64_t(plan.code.n()) * plan.symbols + window.last;
+    const auto end = origin + std::int64_t(setup.code.n()) * setup.symbols + window.last;
     const std::int64_t there =
         std::max<std::int64_t>(0, std::min(end, received()) - begin);
     // Items yet unknown are erased, which is to leave them out of account.
     const std::int64_t count = d_finished ? std::max(there, end - begin) : there;
-    write_frame(plan,
+    write_frame(setup,
                 { std::int32_t(count), std::int32_t(origin - begin), window.first, 0 },
                 start,
-                std::vector<double>(plan.window, 1.0),
+                std::vector<double>(setup.window, 1.0),
                 nullptr,
                 frame);
-    const auto size = plan.item_bytes();
-    auto* const to = frame + plan.items_at();
+    const auto size = setup.item_bytes();
+    auto* const to = frame + setup.items_at();
     std::memcpy(to, d_items.data() + (begin - d_first_item) * size, there * size);
     for (auto k = there; k < count; ++k) {
         const float unknown = std::numeric_limits<float>::quiet_NaN();
-        plan.soft_input ? std::memcpy(to + k * size, &unknown, size)
-                        : std::memset(to + k, 0xff, 1);
+        setup.soft_input ? std::memcpy(to + k * size, &unknown, size)
+                         : std::memset(to + k, 0xff, 1);
     }
 }
 
@@ -112,7 +107,7 @@ void stream_cutter::advance(const std::byte* frame)
             d_alpha[m] = 1; // the channel was not as it should be: nothing is known
         }
     }
-    d_origin += std::int64_t(d_plan.code.n()) * d_plan.outputs + shift;
+    d_origin += std::int64_t(d_setup.code.n()) * d_setup.outputs + shift;
     forget();
 }
 
@@ -122,7 +117,7 @@ void stream_cutter::forget()
     const auto drop = keep - d_first_item;
     // Seldom, so that what stays is moved seldom.
     if (drop > 0 && std::size_t(drop) * 2 > held()) {
-        d_items.erase(d_items.begin(), d_items.begin() + drop * d_plan.item_bytes());
+        d_items.erase(d_items.begin(), d_items.begin() + drop * d_setup.item_bytes());
         d_first_item += drop;
     }
 }
@@ -130,19 +125,19 @@ void stream_cutter::forget()
 // Finds the first boundary: every offset is as likely before the first frame is received.
 void stream_cutter::acquire()
 {
-    auto plan = d_plan;
-    plan.form = sync_form::linear;
+    auto setup = d_setup;
+    setup.form = sync_form::linear;
     const drift_range window{ d_window.first, int(d_options.acquire) + d_window.last };
-    plan.window = window.size();
-    plan.max_items += d_options.acquire;
-    plan.drifts = true;
-    plan.output = sync_output::symbols;
-    std::vector<double> start(plan.window, 0);
+    setup.window = window.size();
+    setup.max_items += d_options.acquire;
+    setup.drifts = true;
+    setup.output = sync_output::symbols;
+    std::vector<double> start(setup.window, 0);
     std::fill_n(start.begin() - window.first, d_options.acquire + 1, 1.0);
 
-    lane_group group(plan, std::make_shared<word_tries>(plan.code), cpu_kernels());
-    const host_memory in(plan.input_bytes()), out(plan.output_bytes());
-    fill(plan, d_origin, window, start, in.data());
+    lane_group group(setup, std::make_shared<word_tries>(setup.code), cpu_kernels());
+    const host_memory in(setup.input_bytes()), out(setup.output_bytes());
+    fill(setup, d_origin, window, start, in.data());
     sync_status status;
     group.decode(in.data(), 1, out.data(), &status);
     const int offset = status.valid ? status.start_drift : 0;
@@ -155,5 +150,4 @@ void stream_cutter::acquire()
     d_acquired = true;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

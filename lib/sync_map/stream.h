@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Cuts a stream into frames whose boundaries are known through α alone. */
 
@@ -11,12 +7,11 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_H
 
 #include "cpu.h"
-#include "plan.h"
+#include "setup.h"
 #include <memory>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 /*!
  * \brief The sequential part of stream decoding: where each frame begins.
@@ -30,7 +25,7 @@ namespace gpufec {
 class stream_cutter
 {
 public:
-    stream_cutter(const sync_options& options, const sync_plan& plan);
+    stream_cutter(const sync_options& options, const setup& setup);
 
     //! Goes on where another one, of another channel, has come to.
     void resume(const stream_cutter& other);
@@ -54,12 +49,12 @@ public:
     place write(std::byte* frame);
 
     //! Items that are held and not yet part of the past.
-    std::size_t held() const { return d_items.size() / d_plan.item_bytes(); }
+    std::size_t held() const { return d_items.size() / d_setup.item_bytes(); }
 
 private:
     std::int64_t received() const { return d_first_item + std::int64_t(held()); }
     void acquire();
-    void fill(const sync_plan& plan,
+    void fill(const setup& setup,
               std::int64_t origin,
               drift_range window,
               const std::vector<double>& start,
@@ -68,7 +63,7 @@ private:
     void forget();
 
     sync_options d_options;
-    sync_plan d_plan;
+    setup d_setup;
     drift_range d_window;
     alpha_carrier d_carrier;
     std::vector<std::byte> d_items;
@@ -79,7 +74,6 @@ private:
     bool d_finished = false;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_STREAM_H */

@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "cpu_kernels.h"
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 namespace {
 
@@ -103,5 +98,4 @@ unsigned row_vectors(const word_tries& tries)
     return 1 + 3 * tries.most_leaves() + branches * (tries.n() - tries.split());
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map

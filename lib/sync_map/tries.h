@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The words of each index as two tries that meet in the middle: what words share of
  * their first half and of their second half is decoded once. */
@@ -15,8 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::sync_map {
 
 //! A trie whose leaves all have the same depth; node 0 is the root.
 struct word_trie {
@@ -61,7 +56,6 @@ private:
     std::vector<index_tries> d_tries;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_TRIES_H */

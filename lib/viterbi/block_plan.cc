@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "block_plan.h"
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 namespace {
 
@@ -138,5 +133,4 @@ value_map make_value_map(const conv_code& code)
     return map;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* How a stream or a frame is cut into parallel blocks, and where in the input the soft
  * values of a stage lie: the geometry that the reference and both backends share.
@@ -30,8 +26,7 @@
 #define GPUFEC_HOST_DEVICE
 #endif
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 //! Where a parallel block reads and what it decodes.
 struct block_window {
@@ -119,7 +114,6 @@ block_plan make_block_plan(const conv_code& code,
 
 value_map make_value_map(const conv_code& code);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_BLOCK_PLAN_H */

@@ -1,29 +1,16 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "pipeline/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
-
-template <class Value>
-[[noreturn]] void
-refuse(const std::string& name, const Value& value, const std::string& allowed)
-{
-    std::ostringstream text;
-    text << name << " is " << value << ": " << allowed;
-    throw std::invalid_argument(text.str());
-}
 
 std::string octal(int polynomial)
 {
@@ -165,36 +152,21 @@ std::string conv_code::to_string() const
 
 termination termination_from_string(const std::string& name)
 {
-    if (name == "streaming") {
-        return termination::streaming;
-    }
-    if (name == "terminated") {
-        return termination::terminated;
-    }
-    if (name == "truncated") {
-        return termination::truncated;
-    }
-    if (name == "tailbiting") {
-        return termination::tailbiting;
-    }
-    refuse("termination",
-           '"' + name + '"',
-           "allowed are streaming, terminated, truncated and tailbiting");
+    return choose<termination>("termination",
+                               name,
+                               { { "streaming", termination::streaming },
+                                 { "terminated", termination::terminated },
+                                 { "truncated", termination::truncated },
+                                 { "tailbiting", termination::tailbiting } });
 }
 
 soft_format soft_format_from_string(const std::string& name)
 {
-    if (name == "int8") {
-        return soft_format::int8;
-    }
-    if (name == "float") {
-        return soft_format::float32;
-    }
-    if (name == "packed4") {
-        return soft_format::packed4;
-    }
-    refuse("soft_input", '"' + name + '"', "allowed are int8, float and packed4");
+    return choose<soft_format>("soft_input",
+                               name,
+                               { { "int8", soft_format::int8 },
+                                 { "float", soft_format::float32 },
+                                 { "packed4", soft_format::packed4 } });
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

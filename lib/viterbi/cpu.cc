@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CPU backend: one parallel block a SIMD lane, groups of lanes dealt to threads. */
 
@@ -15,10 +11,9 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
-batch_limits viterbi_setup::limits(std::size_t blocks) const
+batch_limits setup::limits(std::size_t blocks) const
 {
     batch_limits l;
     l.pieces = blocks;
@@ -92,8 +87,8 @@ class value_reader
 {
 public:
     //! \p sent holds the values of a window, before they are put in their places.
-    value_reader(const viterbi_setup& setup,
-                 const viterbi_job& job,
+    value_reader(const setup& setup,
+                 const job& job,
                  const std::byte* input,
                  std::int8_t* sent)
         : d_setup(setup), d_job(job), d_input(input), d_sent(sent)
@@ -188,18 +183,18 @@ private:
         std::fill_n(to + (end - begin), first + n - end, std::int8_t(0));
     }
 
-    const viterbi_setup& d_setup;
-    const viterbi_job& d_job;
+    const setup& d_setup;
+    const job& d_job;
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
     std::int64_t d_first = 0, d_count = 0;
 };
 
-class cpu_viterbi : public viterbi_batch_decoder
+class cpu_viterbi : public batch_decoder<job>
 {
 public:
-    cpu_viterbi(const viterbi_setup& setup,
+    cpu_viterbi(const setup& setup,
                 std::size_t blocks,
                 unsigned threads,
                 const std::string& instruction_set)
@@ -230,7 +225,7 @@ public:
     }
     bool finished(unsigned slot) override { return d_pool.finished(slot); }
 
-    void submit(unsigned slot, const viterbi_job& job, const buffers& memory) override
+    void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         const auto groups = (job.blocks + d_lanes.lanes - 1) / d_lanes.lanes;
         d_pool.submit(slot, groups, [this, job, memory](std::size_t group, unsigned w) {
@@ -239,10 +234,8 @@ public:
     }
 
 private:
-    void decode(const viterbi_job& job,
-                const buffers& memory,
-                std::size_t first,
-                unsigned worker)
+    void
+    decode(const job& job, const batch_memory& memory, std::size_t first, unsigned worker)
     {
         const auto& plan = d_setup.plan;
         auto* const scratch = d_scratch[worker].data();
@@ -279,7 +272,7 @@ private:
         d_lanes.decode(d_trellis, lanes, scratch);
     }
 
-    const viterbi_setup d_setup;
+    const setup d_setup;
     const lane_decoder& d_lanes;
     const lane_trellis d_trellis;
     const batch_limits d_limits;
@@ -300,21 +293,19 @@ std::vector<std::string> cpu_instruction_sets()
     return names;
 }
 
-std::unique_ptr<viterbi_batch_decoder>
-make_cpu_viterbi(const viterbi_setup& setup,
-                 std::size_t blocks,
-                 unsigned threads,
-                 const std::string& instruction_set)
+std::unique_ptr<batch_decoder<job>> make_cpu(const setup& setup,
+                                             std::size_t blocks,
+                                             unsigned threads,
+                                             const std::string& instruction_set)
 {
     return std::make_unique<cpu_viterbi>(setup, blocks, threads, instruction_set);
 }
 
-std::size_t cpu_viterbi_batch(const viterbi_setup& setup, unsigned threads)
+std::size_t cpu_batch(const setup& setup, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;
     const std::size_t whole = setup.plan.blocks_per_frame;
     return std::max(whole, blocks / whole * whole);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

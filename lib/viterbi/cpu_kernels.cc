@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The lane-parallel decoder: one parallel block a SIMD lane, compiled once for each
  * instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
@@ -24,8 +20,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 namespace GPUFEC_ISA {
 
 namespace {
@@ -485,5 +480,4 @@ extern const lane_decoder decoder = {
 };
 
 } // namespace GPUFEC_ISA
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The lane-parallel decoder of the CPU: its interface to the variants of one source that
  * are compiled for different instruction sets. */
@@ -14,8 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "words of bits are written as bytes");
@@ -71,7 +66,6 @@ namespace avx512 {
 extern const lane_decoder decoder;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H */

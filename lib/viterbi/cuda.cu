@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CUDA backend: a stream and device memory for each slot, and the launch plan. */
 
@@ -17,12 +13,11 @@
 #include <stdexcept>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 namespace {
 
-using namespace cuda;
+using namespace device;
 
 constexpr std::size_t page_locked_bytes = 64u << 20; // of all slots, if batch is chosen
 
@@ -178,7 +173,7 @@ class registers : public kernels
 public:
     enum class use { automatic, wide, narrow };
 
-    registers(const viterbi_setup& setup, const output_order& order, use which)
+    registers(const setup& setup, const output_order& order, use which)
         : d_order(order), d_use(which)
     {
         int device = 0, most = 0;
@@ -344,8 +339,7 @@ private:
 };
 
 template <class Code, unsigned Wide, unsigned Narrow>
-std::unique_ptr<kernels> make_registers(const viterbi_setup& setup,
-                                        const std::string& name)
+std::unique_ptr<kernels> make_registers(const setup& setup, const std::string& name)
 {
     using type = registers<Code, Wide, Narrow>;
     output_order order;
@@ -358,7 +352,7 @@ std::unique_ptr<kernels> make_registers(const viterbi_setup& setup,
     return std::make_unique<type>(setup, order, which);
 }
 
-std::unique_ptr<kernels> make_kernels(const viterbi_setup& setup, const std::string& name)
+std::unique_ptr<kernels> make_kernels(const setup& setup, const std::string& name)
 {
     if (name != "pbvd") {
         if (auto k = make_registers<static_code<7, 0171, 0133>, 0, 3>(setup, name)) {
@@ -396,10 +390,10 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> output;
 };
 
-class cuda_viterbi : public device_decoder<viterbi_job, viterbi_slot>
+class cuda_viterbi : public device_decoder<job, viterbi_slot>
 {
 public:
-    cuda_viterbi(const viterbi_setup& setup,
+    cuda_viterbi(const setup& setup,
                  std::size_t blocks,
                  unsigned slots,
                  int device,
@@ -425,7 +419,7 @@ public:
 
     batch_limits limits() const override { return d_limits; }
 
-    void submit(unsigned slot, const viterbi_job& job, const buffers& memory) override
+    void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         use();
         auto& s = d_slots.at(slot);
@@ -434,7 +428,7 @@ public:
     }
 
     //! Begins to decode a batch, whose times() follow.
-    void measure(const viterbi_job& job, const buffers& memory)
+    void measure(const job& job, const batch_memory& memory)
     {
         use();
         auto& s = d_slots[0];
@@ -445,7 +439,7 @@ public:
         });
     }
 
-    cuda_viterbi_times times()
+    cuda_times times()
     {
         use();
         check(cudaStreamSynchronize(d_slots[0].queue.get()), "decoding");
@@ -458,9 +452,8 @@ public:
     }
 
     //! Bytes of device memory that a slot of \p blocks takes.
-    static std::size_t device_bytes(const viterbi_setup& setup,
-                                    std::size_t blocks,
-                                    const std::string& kernel)
+    static std::size_t
+    device_bytes(const setup& setup, std::size_t blocks, const std::string& kernel)
     {
         const auto limits = setup.limits(blocks);
         const auto words = setup.plan.window * soft_words(setup.map.outputs) +
@@ -471,10 +464,8 @@ public:
 
 private:
     // Copies and kernels of a batch; \p mark is called before the first and after each.
-    void enqueue(viterbi_slot& s,
-                 const viterbi_job& job,
-                 const buffers& memory,
-                 const marker& mark)
+    void
+    enqueue(viterbi_slot& s, const job& job, const batch_memory& memory, const marker& mark)
     {
         const auto stream = s.queue.get();
         mark();
@@ -503,7 +494,7 @@ private:
         return round_up((blocks + 1) / 2, 32);
     }
 
-    batch_geometry geometry(const viterbi_job& job) const
+    batch_geometry geometry(const job& job) const
     {
         return { d_setup.plan,
                  d_setup.map,
@@ -515,33 +506,32 @@ private:
                  std::uint32_t(padded_pairs(job.blocks)) };
     }
 
-    std::size_t frames(const viterbi_job& job) const
+    std::size_t frames(const job& job) const
     {
         return job.blocks / d_setup.plan.blocks_per_frame;
     }
 
-    std::size_t input_bytes(const viterbi_job& job) const
+    std::size_t input_bytes(const job& job) const
     {
         return d_setup.plan.streaming() ? d_setup.input_bytes(job.values)
                                         : frames(job) * d_setup.frame_input_bytes();
     }
 
-    std::size_t output_bytes(const viterbi_job& job) const
+    std::size_t output_bytes(const job& job) const
     {
         return d_setup.plan.streaming()
                    ? std::size_t(job.blocks) * (d_setup.plan.decode_length / 8)
                    : frames(job) * d_setup.frame_output_bytes();
     }
 
-    const viterbi_setup d_setup;
+    const setup d_setup;
     const std::unique_ptr<kernels> d_kernels;
     const batch_limits d_limits;
     std::vector<event> d_marks; // of what is measured
 };
 
 // As many blocks as page-locked memory and a quarter of the device's free memory hold.
-std::size_t
-choose_batch(const viterbi_setup& setup, unsigned slots, const std::string& kernel)
+std::size_t choose_batch(const setup& setup, unsigned slots, const std::string& kernel)
 {
     const std::size_t unit = setup.plan.blocks_per_frame;
     const auto host = setup.limits(unit);
@@ -559,11 +549,11 @@ choose_batch(const viterbi_setup& setup, unsigned slots, const std::string& kern
 
 } // namespace
 
-std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& setup,
-                                                         std::size_t blocks,
-                                                         unsigned slots,
-                                                         int device,
-                                                         const std::string& kernel)
+std::unique_ptr<batch_decoder<job>> make_cuda(const setup& setup,
+                                         std::size_t blocks,
+                                         unsigned slots,
+                                         int device,
+                                         const std::string& kernel)
 {
     select(device);
     const std::size_t unit = setup.plan.blocks_per_frame;
@@ -594,13 +584,12 @@ std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& se
 }
 
 
-std::vector<cuda_viterbi_times>
-measure_cuda_viterbi(const viterbi_setup& setup,
-                     const viterbi_job& job,
-                     const viterbi_batch_decoder::buffers& memory,
-                     const std::vector<int>& devices,
-                     const std::string& kernel,
-                     unsigned rounds)
+std::vector<cuda_times> measure_cuda(const setup& setup,
+                                     const job& job,
+                                     const batch_memory& memory,
+                                     const std::vector<int>& devices,
+                                     const std::string& kernel,
+                                     unsigned rounds)
 {
     std::vector<std::unique_ptr<cuda_viterbi>> decoders;
     for (const int device : devices) {
@@ -608,7 +597,7 @@ measure_cuda_viterbi(const viterbi_setup& setup,
         decoders.push_back(
             std::make_unique<cuda_viterbi>(setup, job.blocks, 1, device, kernel));
     }
-    std::vector<std::vector<cuda_viterbi_times>> times(devices.size());
+    std::vector<std::vector<cuda_times>> times(devices.size());
     for (unsigned i = 0; i < rounds; ++i) {
         for (auto& d : decoders) {
             d->measure(job, memory);
@@ -617,9 +606,9 @@ measure_cuda_viterbi(const viterbi_setup& setup,
             times[d].push_back(decoders[d]->times());
         }
     }
-    std::vector<cuda_viterbi_times> medians;
+    std::vector<cuda_times> medians;
     for (const auto& of_device : times) {
-        const auto median = [&](double cuda_viterbi_times::*part) {
+        const auto median = [&](double cuda_times::*part) {
             std::vector<double> v;
             for (const auto& t : of_device) {
                 v.push_back(t.*part);
@@ -627,7 +616,7 @@ measure_cuda_viterbi(const viterbi_setup& setup,
             std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
             return v[v.size() / 2];
         };
-        using t = cuda_viterbi_times;
+        using t = cuda_times;
         medians.push_back({ median(&t::copy_in_ms),
                             median(&t::prepare_ms),
                             median(&t::forward_ms),
@@ -637,5 +626,4 @@ measure_cuda_viterbi(const viterbi_setup& setup,
     return medians;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

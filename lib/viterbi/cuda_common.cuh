@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the CUDA kernels of this room share: pairs of 16-bit path metrics, and soft values
  * laid out so that a warp reads them coalesced. */
@@ -15,9 +11,8 @@
 #include <cuda_runtime.h>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
-namespace cuda {
+namespace gr::gpufec::viterbi {
+namespace device {
 
 //! How a code's outputs are sent, from a kernel's point of view.
 struct output_order {
@@ -30,7 +25,7 @@ struct output_order {
 struct batch_geometry {
     block_plan plan;
     value_map map;
-    viterbi_job job;
+    job job;
     output_order order;
     bool packed4;
     std::uint32_t frame_input_bytes;
@@ -206,8 +201,7 @@ private:
     std::uint32_t d_sector[sector] = {}; // of the word flushed last and those after it
 };
 
-} // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel whose
  * warps each take the butterflies of a group, and a traceback kernel.
@@ -21,9 +17,8 @@
 #include "cuda_common.cuh"
 #include "pbvd_layout.h"
 
-namespace gr {
-namespace gpufec {
-namespace cuda {
+namespace gr::gpufec::viterbi {
+namespace device {
 
 //! Shared memory of the forward kernel.
 inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
@@ -269,8 +264,7 @@ __global__ void __launch_bounds__(256)
     writer.finish();
 }
 
-} // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* From the input as it came to prepared soft values: unpacks, depunctures, transposes. */
 
@@ -12,9 +8,8 @@
 
 #include "cuda_common.cuh"
 
-namespace gr {
-namespace gpufec {
-namespace cuda {
+namespace gr::gpufec::viterbi {
+namespace device {
 
 constexpr unsigned prepare_threads = 256;
 constexpr unsigned prepare_blocks = 64; // a tile is of so many parallel blocks,
@@ -302,8 +297,7 @@ inline prepare_kernel choose_prepare(unsigned outputs)
     return outputs == 2 ? prepare<2> : outputs == 3 ? prepare<3> : prepare<0>;
 }
 
-} // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The fast decoder for the codes of the standards: all path metrics in registers.
  *
@@ -28,9 +24,8 @@
 #include <cuda_pipeline_primitives.h>
 #include <type_traits>
 
-namespace gr {
-namespace gpufec {
-namespace cuda {
+namespace gr::gpufec::viterbi {
+namespace device {
 
 //! A code known to the compiler; outputs in this order, without inversion.
 template <unsigned K, unsigned... Polynomials>
@@ -786,8 +781,7 @@ __global__ void __launch_bounds__(register_threads)
     path.finish();
 }
 
-} // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_CUDA_REGISTERS_CUH */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The stream decoder: fills slots with soft values, keeps what the next blocks overlap,
  * and hands the decoded bits out in order. */
@@ -20,8 +16,9 @@
 #include <optional>
 #include <sstream>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace viterbi;
 
 namespace {
 
@@ -297,11 +294,11 @@ public:
         return d_pipeline->slots() * d_pipeline->active().limits().input_bytes;
     }
 
-    const viterbi_batch_decoder& active() const { return d_pipeline->active(); }
+    const batch_decoder<job>& active() const { return d_pipeline->active(); }
 
     viterbi_options d_options;
     const viterbi_decoder::hooks d_hooks;
-    const viterbi_setup d_setup;
+    const setup d_setup;
     std::size_t d_batch = 0; // parallel blocks a slot
     std::optional<batch_statistics> d_statistics;
 
@@ -332,12 +329,10 @@ private:
         }
         report(*made.decoders.front(), made.missing);
 
-        pipeline<viterbi_job>::hooks h;
+        pipeline<job>::hooks h;
         h.completion = d_hooks.wake;
         if (d_options.where == backend::automatic) {
-            h.fallback = [this] {
-                return make_cpu_viterbi(d_setup, d_batch, d_options.threads);
-            };
+            h.fallback = [this] { return make_cpu(d_setup, d_batch, d_options.threads); };
         }
         h.failed_over = [this](const std::string& what) {
             d_hooks.log(level::error, failed_over_text(what, d_pipeline->devices()));
@@ -345,7 +340,7 @@ private:
         d_pipeline.emplace(std::move(made.decoders), d_options.slots, std::move(h));
     }
 
-    void report(const viterbi_batch_decoder& decoder, const std::string& reason) const
+    void report(const batch_decoder<job>& decoder, const std::string& reason) const
     {
         const auto& plan = d_setup.plan;
         std::ostringstream text;
@@ -429,7 +424,7 @@ private:
 
     std::uint64_t values_per_item() const { return d_setup.packed4 ? 2 : 1; }
 
-    batch_statistics estimate(const pipeline<viterbi_job>::slot& slot,
+    batch_statistics estimate(const pipeline<job>::slot& slot,
                               const submitted& batch) const
     {
         auto statistics = d_estimate(slot.job, slot.from, slot.output, batch.bits);
@@ -529,7 +524,7 @@ private:
     void submit(std::size_t pieces)
     {
         const auto& plan = d_setup.plan;
-        viterbi_job job;
+        job job;
         submitted batch{};
         job.blocks = pieces * plan.blocks_per_frame;
         if (plan.streaming()) {
@@ -616,7 +611,7 @@ private:
     std::vector<std::byte> d_kept;     // what was carried over when lending ended
 
     deadline_timer d_timer;
-    std::optional<pipeline<viterbi_job>> d_pipeline; // last: its decoders call the hooks
+    std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 };
 
 viterbi_decoder::viterbi_decoder(const viterbi_options& options, hooks h)
@@ -722,5 +717,4 @@ std::uint64_t viterbi_decoder::output_of_item(std::uint64_t item, bool packed) c
 std::string viterbi_decoder::active_backend() const { return d_impl->active().backend(); }
 std::string viterbi_decoder::active_device() const { return d_impl->active().device(); }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

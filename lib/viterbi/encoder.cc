@@ -1,14 +1,11 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "block_plan.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
+
+using namespace viterbi;
 
 conv_encoder_kernel::conv_encoder_kernel(const conv_code& code,
                                          termination ends,
@@ -82,5 +79,4 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
     return end - out;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

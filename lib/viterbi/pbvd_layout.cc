@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "pbvd_layout.h"
 #include <algorithm>
@@ -11,9 +7,8 @@
 #include <map>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
-namespace cuda {
+namespace gr::gpufec::viterbi {
+namespace device {
 
 pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
 {
@@ -61,6 +56,5 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
     return l;
 }
 
-} // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::viterbi

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Which butterflies of a trellis the warps of the pbvd kernels take: the classification
  * of states in Peng, Liu, Hou and Zhao (2016), III-B. */
@@ -14,9 +10,8 @@
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
-namespace cuda {
+namespace gr::gpufec::viterbi {
+namespace device {
 
 //! Butterflies of one group, as many as one warp takes at a time.
 struct pbvd_chunk {
@@ -49,8 +44,7 @@ struct pbvd_layout {
  */
 pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history);
 
-} // namespace cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_PBVD_LAYOUT_H */

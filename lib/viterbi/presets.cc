@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The convolutional codes of the standards. */
 
 #include <gnuradio/gpufec/viterbi.h>
 #include <stdexcept>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 namespace {
 
@@ -147,5 +142,4 @@ conv_code conv_code::preset(const std::string& name)
     throw std::invalid_argument("preset is \"" + name + "\": allowed are " + known);
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec

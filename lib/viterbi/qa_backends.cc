@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Both backends against the bit-true model, on the same noise: every preset,
  * termination, input format and place in a stream. */
@@ -19,6 +15,7 @@
 #include <thread>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
 
 namespace {
 
@@ -131,7 +128,7 @@ std::vector<test_case> cases()
 }
 
 struct prepared {
-    viterbi_setup setup;
+    viterbi::setup setup;
     std::vector<std::int8_t> input;
     std::vector<std::uint8_t> expected;
     std::size_t bits;
@@ -164,7 +161,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
     if (sigma == 0 && c.clean) {
         EXPECT_EQ(expected, sent.bits);
     }
-    const viterbi_setup setup(c.code, plan, c.packed4);
+    const setup setup(c.code, plan, c.packed4);
     return { setup,
              c.packed4 ? qa::pack4(sent.values, plan.frame_values) : sent.values,
              std::move(expected),
@@ -172,7 +169,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
 }
 
 // Decodes all of it as one batch of a decoder.
-std::vector<std::uint8_t> decode(viterbi_batch_decoder& decoder, const prepared& p)
+std::vector<std::uint8_t> decode(batch_decoder<job>& decoder, const prepared& p)
 {
     const auto& plan = p.setup.plan;
     const auto limits = decoder.limits();
@@ -180,7 +177,7 @@ std::vector<std::uint8_t> decode(viterbi_batch_decoder& decoder, const prepared&
     std::memset(input.data(), 0x55, limits.input_bytes);
     std::memset(output.data(), 0xaa, limits.output_bytes);
     std::memcpy(input.data(), p.input.data(), p.input.size());
-    viterbi_job job;
+    job job;
     job.values = p.input.size() * (p.setup.packed4 ? 2 : 1);
     job.blocks = plan.streaming() ? (p.bits + plan.decode_length - 1) / plan.decode_length
                                   : p.bits / plan.frame_bits * plan.blocks_per_frame;
@@ -209,11 +206,11 @@ std::size_t blocks_for(const prepared& p)
 }
 
 // Null for kernels that are not made for the code.
-std::unique_ptr<viterbi_batch_decoder> make_cuda(const prepared& p,
-                                                 const std::string& kernel)
+std::unique_ptr<batch_decoder<job>> make_cuda(const prepared& p,
+                                              const std::string& kernel)
 {
     try {
-        return make_cuda_viterbi(p.setup, blocks_for(p), 2, 0, kernel);
+        return make_cuda(p.setup, blocks_for(p), 2, 0, kernel);
     } catch (const std::runtime_error& error) {
         EXPECT_NE(std::string(error.what()).find("cuda_kernel is \"" + kernel),
                   std::string::npos)
@@ -233,7 +230,7 @@ TEST_P(viterbi_cpu, equals_reference)
     for (const double sigma : { 0.0, 25.0 }) {
         const auto p = prepare(GetParam(), sigma);
         for (const auto& set : cpu_instruction_sets()) {
-            const auto decoder = make_cpu_viterbi(p.setup, blocks_for(p), 2, set);
+            const auto decoder = make_cpu(p.setup, blocks_for(p), 2, set);
             EXPECT_EQ(decode(*decoder, p), p.expected) << set;
         }
     }
@@ -270,7 +267,7 @@ TEST(viterbi_cuda_together, decoders_of_every_code)
         data.push_back(prepare(c, 25));
     }
     for (const std::string kernel : { "auto", "pbvd", "fused" }) {
-        std::vector<std::unique_ptr<viterbi_batch_decoder>> decoders;
+        std::vector<std::unique_ptr<batch_decoder<job>>> decoders;
         for (const auto& p : data) {
             decoders.push_back(make_cuda(p, kernel));
         }
@@ -307,7 +304,7 @@ TEST(viterbi_range, full_scale_values_for_long)
                 v = random() & 1 ? -128 : 127;
             }
             p.expected = reference::parallel_blocks(code, p.setup.plan, p.input, p.bits);
-            const auto cpu = make_cpu_viterbi(p.setup, blocks_for(p), 1);
+            const auto cpu = make_cpu(p.setup, blocks_for(p), 1);
             EXPECT_EQ(decode(*cpu, p), p.expected);
             if (!find_cuda_devices().devices.empty()) {
                 for (const std::string kernel : { "pbvd", "registers", "fused" }) {

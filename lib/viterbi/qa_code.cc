@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Codes, encoder, geometry and the paper's classification of states. */
 
@@ -17,6 +13,7 @@
 #include <stdexcept>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
 
 namespace {
 
@@ -222,7 +219,7 @@ TEST(pbvd_layout, classifies_states_as_the_paper_does)
         { { 2, 1, 1, 2 },
           { 10, 11, 14, 15, 18, 19, 22, 23, 32, 33, 36, 37, 56, 57, 60, 61 } },
     };
-    const auto layout = cuda::make_pbvd_layout(conv_code(7, { 0171, 0133 }), 4);
+    const auto layout = device::make_pbvd_layout(conv_code(7, { 0171, 0133 }), 4);
     std::map<words, std::set<unsigned>> groups;
     for (unsigned c = 0; c < layout.chunks; ++c) {
         const auto& chunk = layout.chunk[c];
@@ -248,7 +245,7 @@ TEST(pbvd_layout, fits_any_code)
             polynomials.resize(std::min<std::size_t>(polynomials.size(), 6));
             const conv_code code(K, polynomials);
             for (const unsigned history : { 2u, 4u }) {
-                const auto layout = cuda::make_pbvd_layout(code, history);
+                const auto layout = device::make_pbvd_layout(code, history);
                 std::set<unsigned> positions(layout.position,
                                              layout.position + code.states());
                 EXPECT_EQ(positions.size(), code.states());

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The stream decoder: exact counts, any chunking, latency, formats, bad input. */
 
@@ -16,6 +12,7 @@
 #include <thread>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
 
 namespace {
 

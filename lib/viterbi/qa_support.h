@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the tests of this room share: random bits, encoded, with noise. */
 
@@ -16,8 +12,7 @@
 #include <random>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 namespace qa {
 
 struct transmission {
@@ -98,7 +93,6 @@ inline std::vector<std::uint8_t> unpack(const std::vector<std::uint8_t>& bytes,
 }
 
 } // namespace qa
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H */

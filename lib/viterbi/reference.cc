@@ -1,17 +1,12 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "reference.h"
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 namespace reference {
 
 namespace {
@@ -192,5 +187,4 @@ std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
 }
 
 } // namespace reference
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The plain Viterbi decoders that the fast ones answer to: full maximum likelihood over
  * a whole sequence, and the bit-true model of the parallel block-based decoder. */
@@ -15,8 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 namespace reference {
 
 /*!
@@ -52,7 +47,6 @@ std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
                                           std::size_t bits);
 
 } // namespace reference
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_REFERENCE_H */

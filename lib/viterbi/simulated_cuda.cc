@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* For flowgraph tests without a GPU: CUDA devices 0 to 3 that are the CPU backend, and
  * fail when told to. */
@@ -11,8 +7,7 @@
 #include "job.h"
 #include "pipeline/simulated_device.h"
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 namespace {
 
@@ -21,31 +16,29 @@ constexpr std::size_t chosen_batch = 8;
 
 } // namespace
 
-std::unique_ptr<viterbi_batch_decoder> make_cuda_viterbi(const viterbi_setup& setup,
-                                                         std::size_t blocks,
-                                                         unsigned /*slots*/,
-                                                         int device,
-                                                         const std::string& /*kernel*/)
+std::unique_ptr<batch_decoder<job>> make_cuda(const setup& setup,
+                                              std::size_t blocks,
+                                              unsigned /*slots*/,
+                                              int device,
+                                              const std::string& /*kernel*/)
 {
     if (device >= simulated_devices) {
         throw std::runtime_error("device is " + std::to_string(device) +
                                  ": allowed are 0 to 3, the simulated devices");
     }
     const std::size_t unit = setup.plan.blocks_per_frame;
-    return std::make_unique<simulated_device<viterbi_job>>(
-        make_cpu_viterbi(setup, blocks ? blocks : chosen_batch * unit, 1), device);
+    return std::make_unique<simulated_device<job>>(
+        make_cpu(setup, blocks ? blocks : chosen_batch * unit, 1), device);
 }
 
-std::vector<cuda_viterbi_times>
-measure_cuda_viterbi(const viterbi_setup&,
-                     const viterbi_job&,
-                     const viterbi_batch_decoder::buffers&,
-                     const std::vector<int>&,
-                     const std::string&,
-                     unsigned)
+std::vector<cuda_times> measure_cuda(const setup&,
+                                     const job&,
+                                     const batch_memory&,
+                                     const std::vector<int>&,
+                                     const std::string&,
+                                     unsigned)
 {
     throw std::runtime_error("simulated devices are not measured");
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

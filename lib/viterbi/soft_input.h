@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Soft values as they lie in a batch's input, whatever their format. */
 
@@ -14,8 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 //! Soft value \p index of packed bytes (two each, the first high) or int8; −8 reads −7,
 //! and −128 is left to the reader.
@@ -53,7 +48,6 @@ unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* t
     }
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi
 
 #endif /* INCLUDED_GPUFEC_VITERBI_SOFT_INPUT_H */

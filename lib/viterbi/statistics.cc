@@ -1,23 +1,18 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "soft_input.h"
 #include "statistics.h"
 #include <algorithm>
 #include <cstdlib>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec::viterbi {
 
 namespace {
 constexpr std::size_t sample_stages = 2048;
 }
 
-channel_estimator::channel_estimator(const viterbi_setup& setup) : d_setup(setup)
+channel_estimator::channel_estimator(const setup& setup) : d_setup(setup)
 {
     const auto& code = d_setup.code;
     unsigned inverted = 0;
@@ -31,7 +26,7 @@ channel_estimator::channel_estimator(const viterbi_setup& setup) : d_setup(setup
     }
 }
 
-viterbi_decoder::batch_statistics channel_estimator::operator()(const viterbi_job& job,
+viterbi_decoder::batch_statistics channel_estimator::operator()(const job& job,
                                                                 const std::byte* input,
                                                                 const std::byte* output,
                                                                 std::size_t bits) const
@@ -78,5 +73,4 @@ viterbi_decoder::batch_statistics channel_estimator::operator()(const viterbi_jo
     return s;
 }
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec::viterbi

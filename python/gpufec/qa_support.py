@@ -1,6 +1,5 @@
 #
 # Copyright 2026 gr-gpufec developers
-#
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_BACKEND_H
 #define INCLUDED_GPUFEC_BACKEND_H
@@ -11,8 +7,7 @@
 #include <gnuradio/gpufec/api.h>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! What decodes.
 enum class backend {
@@ -27,7 +22,6 @@ enum class backend {
  */
 GPUFEC_API backend backend_from_string(const std::string& name);
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BACKEND_H */

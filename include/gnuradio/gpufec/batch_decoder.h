@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_BATCH_DECODER_H
 #define INCLUDED_GPUFEC_BATCH_DECODER_H
@@ -13,8 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 //! The device a decoder runs on has failed; what was in flight there is lost.
 class device_error : public std::runtime_error
@@ -30,6 +25,13 @@ struct batch_limits {
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
     std::size_t status_bytes =
         0; //!< host memory of the per-piece status, 0 if there is none
+};
+
+//! Where the input of a batch lies, and where its output and its status go.
+struct batch_memory {
+    const std::byte* input;
+    std::byte* output;
+    std::byte* status;
 };
 
 /*!
@@ -48,12 +50,6 @@ template <class Job>
 class batch_decoder
 {
 public:
-    struct buffers {
-        const std::byte* input;
-        std::byte* output;
-        std::byte* status;
-    };
-
     virtual ~batch_decoder() = default;
 
     virtual batch_limits limits() const = 0;
@@ -73,13 +69,12 @@ public:
     virtual void on_completion(std::function<void()> notify) = 0;
 
     //! Starts decoding. Batches may finish in any order. Throws device_error.
-    virtual void submit(unsigned slot, const Job& job, const buffers& memory) = 0;
+    virtual void submit(unsigned slot, const Job& job, const batch_memory& memory) = 0;
 
     //! True once the slot's output is complete. Never blocks. Throws device_error.
     virtual bool finished(unsigned slot) = 0;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BATCH_DECODER_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H
 #define INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H
@@ -13,8 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief A channel that inserts, deletes and flips bits, to test gpu_sync_map with.
@@ -63,7 +58,6 @@ public:
     virtual void set_p_substitute(double p_substitute) = 0;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_GPU_SYNC_MAP_H
 #define INCLUDED_GPUFEC_GPU_SYNC_MAP_H
@@ -14,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief Decodes codes for channels that insert, delete and flip bits, on a GPU or the
@@ -163,7 +158,6 @@ public:
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_GPU_SYNC_MAP_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
 #define INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
@@ -13,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief Viterbi decoder for convolutional codes, in parallel blocks, on GPU or CPU.
@@ -116,7 +111,6 @@ public:
     virtual double max_latency_ms() const = 0;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_LDPC_ENCODER_H
 #define INCLUDED_GPUFEC_LDPC_ENCODER_H
@@ -12,8 +8,7 @@
 #include <gnuradio/gpufec/api.h>
 #include <string>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief LDPC encoder for DVB-S2, and for any code from an alist file.
@@ -43,7 +38,6 @@ public:
                      bool packed_output = false);
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_LDPC_ENCODER_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_SYNC_ENCODER_H
 #define INCLUDED_GPUFEC_SYNC_ENCODER_H
@@ -14,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief Encodes message symbols with a codebook for gpu_sync_map. \ingroup gpufec
@@ -50,7 +45,6 @@ public:
                      int alphabet = 2);
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_SYNC_ENCODER_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_H
 #define INCLUDED_GPUFEC_SYNC_MAP_H
@@ -19,8 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief The channel that inserts, deletes and substitutes symbols (BSID).
@@ -389,7 +384,6 @@ private:
     std::unique_ptr<impl> d_impl;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 #ifndef INCLUDED_GPUFEC_VITERBI_H
 #define INCLUDED_GPUFEC_VITERBI_H
@@ -18,8 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
+namespace gr::gpufec {
 
 /*!
  * \brief A binary convolutional code of rate 1/R, possibly punctured.
@@ -310,7 +305,6 @@ private:
     std::unique_ptr<impl> d_impl;
 };
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_VITERBI_H */

@@ -1,9 +1,5 @@
-/* -*- c++ -*- */
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Blocks of threads on one thread of the CPU: each is a stack of its own, and runs until
  * a barrier. GPUFEC_EMULATION_SEED chooses another order of turns. */
@@ -27,11 +23,12 @@
 
 thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-namespace gr {
-namespace gpufec {
-
-// The shared memory that kernels of this namespace declare.
+// The shared memory that the room's kernels declare.
+namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
+}
+
+namespace gr::gpufec {
 
 cuda_devices find_cuda_devices()
 {
@@ -45,8 +42,7 @@ namespace cuda {
 void select(int) {}
 } // namespace cuda
 
-} // namespace gpufec
-} // namespace gr
+} // namespace gr::gpufec
 
 namespace {
 
@@ -114,7 +110,7 @@ void release(std::size_t first, std::size_t count, barrier at)
 
 void run_block(std::size_t shared_bytes)
 {
-    using gr::gpufec::shared;
+    using gr::gpufec::sync_map::shared;
     auto* const memory = reinterpret_cast<std::byte*>(shared);
     ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(shared));
     std::fill(memory, memory + sizeof(shared), std::byte(0xff));
@@ -156,7 +152,7 @@ void run_block(std::size_t shared_bytes)
             throw std::logic_error("threads wait at different barriers");
         }
     }
-    ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(shared));
+    ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(gr::gpufec::sync_map::shared));
 }
 
 } // namespace
@@ -200,7 +196,7 @@ void emulate(dim3 grid,
              cudaStream_t,
              const std::function<void()>& kernel)
 {
-    if (shared_bytes > sizeof(gr::gpufec::shared)) {
+    if (shared_bytes > sizeof(gr::gpufec::sync_map::shared)) {
         throw std::logic_error("a block asks for too much shared memory");
     }
     gridDim = grid;

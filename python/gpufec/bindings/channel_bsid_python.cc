@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(channel_bsid.h)
-// BINDTOOL_HEADER_FILE_HASH(a4870bd7c34dc9fd06abcd5b1c10e34f)
+// BINDTOOL_HEADER_FILE_HASH(ccc240c4298636abaa4674600ef75bbc)
 
 /* Python binding of the block channel_bsid. */
 

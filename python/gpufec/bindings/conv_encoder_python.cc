@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(conv_encoder.h)
-// BINDTOOL_HEADER_FILE_HASH(1156d5fc95f3f8fbcabc49e3af96da95)
+// BINDTOOL_HEADER_FILE_HASH(6c2d0e7566f70c6bbdc656a4c3a7bfcb)
 
 /* Python binding of the block conv_encoder. */
 

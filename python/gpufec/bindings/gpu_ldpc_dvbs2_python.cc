@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_ldpc_dvbs2.h)
-// BINDTOOL_HEADER_FILE_HASH(fe77ae77f9c7139163ba4233d6f891cf)
+// BINDTOOL_HEADER_FILE_HASH(610da792e736ff5c493da59f51621b9e)
 
 /* Python binding of the block gpu_ldpc_dvbs2. */
 

@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_sync_map.h)
-// BINDTOOL_HEADER_FILE_HASH(7a7dff610066d20af43bdfd1a14be945)
+// BINDTOOL_HEADER_FILE_HASH(4af4729de1620b6dd3ed13904a429267)
 
 /* Python binding of the block gpu_sync_map. */
 

@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(gpu_viterbi_pbvd.h)
-// BINDTOOL_HEADER_FILE_HASH(ec3c7ae47c15d99ee27c5cb59c12c638)
+// BINDTOOL_HEADER_FILE_HASH(893adfe71040cb0e0105ba3006519444)
 
 /* Python binding of the block gpu_viterbi_pbvd. */
 

@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(ldpc_encoder.h)
-// BINDTOOL_HEADER_FILE_HASH(72a071529ed58778107ae6ce76c60cee)
+// BINDTOOL_HEADER_FILE_HASH(8dd9d44fab4b82a07b25f83cd801e5e5)
 
 /* Python binding of the block ldpc_encoder. */
 

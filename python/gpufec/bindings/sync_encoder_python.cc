@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(sync_encoder.h)
-// BINDTOOL_HEADER_FILE_HASH(0eb15cdf458025024df98cb412d9b43a)
+// BINDTOOL_HEADER_FILE_HASH(c4639b8f4a737ae1a462d0fb9475e55c)
 
 /* Python binding of the block sync_encoder. */
 

@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(sync_map.h)
-// BINDTOOL_HEADER_FILE_HASH(d42373adfdbf006df229da2284e93218)
+// BINDTOOL_HEADER_FILE_HASH(706ce51139934f2c40e014f6d0446c51)
 
 /* Python binding of the codebooks of gpu_sync_map. */
 

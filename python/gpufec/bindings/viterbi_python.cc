@@ -1,14 +1,11 @@
-/*
- * Copyright 2026 gr-gpufec developers
- *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 // The build compares this hash with the header; scripts/refresh-binding-hashes sets it.
 // BINDTOOL_GEN_AUTOMATIC(0)
 // BINDTOOL_USE_PYGCCXML(0)
 // BINDTOOL_HEADER_FILE(viterbi.h)
-// BINDTOOL_HEADER_FILE_HASH(77522c0dc7f148b4cc50a8179dcc69f5)
+// BINDTOOL_HEADER_FILE_HASH(42a2072e4404e2fc8fc6a7782351c570)
 
 /* Python binding of the codes of the standards. */
 

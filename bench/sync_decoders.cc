@@ -1,0 +1,498 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Measures the synchronisation decoders and prints JSON: see usage below. */
+
+#include "apps/json.h"
+#include "cpu.h"
+#include "job.h"
+#include "qa_support.h"
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <iostream>
+#include <map>
+
+using namespace gr::gpufec;
+
+namespace {
+
+const char* const usage =
+    "usage: bench_sync_map cuda linear | corridor | stream | grid | limits | errors\n"
+    "       bench_sync_map cpu speed | stream | grid\n"
+    "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same in a stream,\n"
+    "through the decoder; grid: the codes of the papers, at which both backends are\n"
+    "compared; limits: large windows and alphabets; errors: symbol error rates.\n";
+
+constexpr unsigned rounds = 3;
+
+struct code_size {
+    unsigned n, q, N;
+};
+
+struct setting {
+    sync_form form;
+    sync_storage storage;
+    sync_precision precision;
+    sync_output output = sync_output::symbols;
+};
+
+const setting linear = { sync_form::linear,
+                         sync_storage::automatic,
+                         sync_precision::float32 };
+const setting corridor_global = { sync_form::corridor,
+                                  sync_storage::global,
+                                  sync_precision::float32 };
+const setting corridor_local = { sync_form::corridor,
+                                 sync_storage::local,
+                                 sync_precision::float32 };
+
+setting with(setting s, sync_precision precision)
+{
+    s.precision = precision;
+    return s;
+}
+
+const char* name(sync_precision p)
+{
+    return p == sync_precision::float32
+               ? "float"
+               : (p == sync_precision::mixed ? "mixed" : "double");
+}
+
+json describe(const code_size& c,
+              double p,
+              const setting& s,
+              const sync_map::setup& setup)
+{
+    json entry = json::object();
+    entry.add("n", c.n).add("q", c.q).add("N", c.N).add("p", p).add(
+        "form", s.form == sync_form::linear ? "linear" : "corridor");
+    if (s.form == sync_form::corridor) {
+        entry.add("storage", s.storage == sync_storage::global ? "global" : "local");
+    }
+    return entry.add("precision", name(s.precision))
+        .add("output", s.output == sync_output::symbols ? "symbols" : "posteriors")
+        .add("m_tau", setup.window)
+        .add("m_n", setup.change.size());
+}
+
+// A batch of frames in the memory that a decoder reads.
+struct batch {
+    batch(const code_size& c, double p, const setting& s, unsigned frames)
+        // A few different frames, repeated, for all take the same time.
+        : data(random_frames(
+              codebook_davey_mackay(c.n, c.q, c.N, 1), { p, p }, std::min(frames, 64u))),
+          options(with_setting(data.options, s)),
+          setup(sync_map::make_setup(options)),
+          count(frames),
+          in(count * setup.input_bytes()),
+          out(count * setup.output_bytes()),
+          status(count * sizeof(sync_status))
+    {
+        const auto window = decoder_window(options);
+        for (unsigned f = 0; f < count; ++f) {
+            const auto& received = data.received[f % data.received.size()];
+            write_framed(options,
+                         setup,
+                         window,
+                         received.data(),
+                         received.size(),
+                         nullptr,
+                         in.data() + f * setup.input_bytes());
+        }
+    }
+
+    static sync_options with_setting(sync_options o, const setting& s)
+    {
+        o.form = s.form;
+        o.storage = s.storage;
+        o.precision = s.precision;
+        o.output = s.output;
+        o.drifts = false;
+        return o;
+    }
+
+    batch_memory memory()
+    {
+        return { in.data(), out.data(), status.data() };
+    }
+
+    // Frames and symbols that came out right, of those that differ.
+    json checked() const
+    {
+        const auto different = std::min<std::size_t>(count, data.messages.size());
+        unsigned valid = 0, wrong = 0;
+        for (std::size_t f = 0; f < different; ++f) {
+            const auto decoded =
+                read_output(setup,
+                            out.data() + f * setup.output_bytes(),
+                            reinterpret_cast<const sync_status*>(status.data())[f]);
+            valid += decoded.status.valid;
+            for (std::size_t i = 0; i < data.messages[f].size(); ++i) {
+                wrong += decoded.values[i] != data.messages[f][i];
+            }
+        }
+        return json::object()
+            .add("frames", different)
+            .add("valid", valid)
+            .add("wrong_symbols", wrong)
+            .add("symbols", different * setup.outputs);
+    }
+
+    test_frames data;
+    sync_options options;
+    sync_map::setup setup;
+    std::size_t count;
+    host_memory in, out, status;
+};
+
+double information_bits(const code_size& c) { return c.N * std::log2(c.q); }
+
+json measure_cuda(const code_size& c, double p, const setting& s, unsigned frames)
+{
+    batch b(c, p, s, frames);
+    json entry = describe(c, p, s, b.setup);
+    entry.add("frames", frames);
+    try {
+        const auto t = sync_map::measure_cuda(b.setup, frames, b.memory(), 0, rounds);
+        entry.add("kernels_ms", t.kernels_ms)
+            .add("in_ms", t.copy_in_ms)
+            .add("out_ms", t.copy_out_ms)
+            .add("mbit_per_s", frames * information_bits(c) / t.kernels_ms / 1e3)
+            .add("device_mib", t.device_bytes / 1048576.0);
+        if (s.output == sync_output::symbols) {
+            entry.add("checked", b.checked());
+        }
+    } catch (const std::exception& error) {
+        entry.add("error", error.what());
+    }
+    return entry;
+}
+
+json cuda_linear()
+{
+    json all = json::array();
+    const code_size c{ 10, 32, 210 };
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const unsigned frames : { 1u, 1024u, 16384u, 65536u }) {
+            all.add(measure_cuda(c, p, linear, frames));
+        }
+        auto posteriors = linear;
+        posteriors.output = sync_output::posteriors;
+        all.add(measure_cuda(c, p, posteriors, 16384));
+        for (const auto precision : { sync_precision::float64, sync_precision::mixed }) {
+            all.add(measure_cuda(c, p, with(linear, precision), 16384));
+        }
+    }
+    return all;
+}
+
+json cuda_corridor()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& form : { corridor_global, corridor_local }) {
+            for (const auto precision : { sync_precision::float32,
+                                          sync_precision::mixed,
+                                          sync_precision::float64 }) {
+                all.add(measure_cuda({ 10, 32, 210 }, p, with(form, precision), 1024));
+            }
+        }
+    }
+    return all;
+}
+
+json cuda_limits()
+{
+    json all = json::array();
+    for (const auto& s : { with(linear, sync_precision::float64),
+                           with(corridor_local, sync_precision::mixed) }) {
+        all.add(measure_cuda({ 10, 32, 1400 }, 0.2, s, 8));
+    }
+    const code_size largest{ 20, 1024, 840 };
+    for (const auto& s :
+         { corridor_local, with(corridor_local, sync_precision::mixed) }) {
+        all.add(measure_cuda(largest, 0.1, s, 1));
+    }
+    for (const unsigned frames : { 1u, 132u }) {
+        all.add(measure_cuda(largest, 0.1, linear, frames));
+    }
+    return all;
+}
+
+// The papers': message lengths at q = 32, and alphabets at N = 210, all at rate 1/2.
+std::vector<code_size> grid()
+{
+    std::vector<code_size> codes;
+    for (const unsigned N : { 10u, 30u, 105u, 210u, 420u, 840u }) {
+        codes.push_back({ 10, 32, N });
+    }
+    for (const unsigned bits : { 2u, 3u, 4u, 6u, 8u, 10u }) {
+        codes.push_back({ 2 * bits, 1u << bits, 210 });
+    }
+    return codes;
+}
+
+// Frames that keep a device busy for some tenth of a second.
+unsigned frames_of_a_batch(const code_size& c, double p, const setting& s)
+{
+    const auto setup = batch(c, p, s, 1).setup;
+    const double changes = s.form == sync_form::corridor ? setup.change.size() : 1;
+    const double cells = double(c.N) * c.n * c.q * setup.window * changes;
+    return unsigned(std::clamp(1e11 / cells, 1., 65536.));
+}
+
+json cuda_grid()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& c : grid()) {
+            for (const auto& s : { corridor_global, corridor_local, linear }) {
+                // Alone, as in the papers, and in a batch.
+                all.add(measure_cuda(c, p, s, 1));
+                all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
+            }
+        }
+    }
+    return all;
+}
+
+// ---- symbol error rates ----
+
+json cuda_errors()
+{
+    struct point {
+        bool sparse; // a Davey-MacKay code, else random words at each index
+        double p, p_substitute, known, rounding;
+    };
+    constexpr unsigned frames = 3000, N = 210;
+    json all = json::array();
+    for (const auto& at : {
+             point{ true, 1e-3, 0, 0.0073, 0.00005 },
+             point{ true, 1e-2, 0, 0.0713, 0.00005 },
+             point{ true, 1e-2, 1e-2, 0.129, 0.0005 },
+             point{ false, 1e-3, 0, 0.00179, 0.000005 },
+             point{ false, 1e-2, 0, 0.0222, 0.00005 },
+             point{ false, 3e-2, 0, 0.0961, 0.00005 },
+         }) {
+        const auto code = at.sparse ? codebook_davey_mackay(10, 32, N, 1)
+                                    : codebook_random(10, 32, N, 1);
+        const auto data = random_frames(code, { at.p, at.p, at.p_substitute }, frames);
+        const auto decoded =
+            decode_frames(data,
+                          batch::with_setting(data.options, linear),
+                          [](const sync_map::setup& setup, std::size_t count) {
+                              return sync_map::make_cuda(setup, count, 1, 0);
+                          });
+        // Errors come in bursts, so the deviation is that of frames.
+        double sum = 0, squares = 0;
+        for (unsigned f = 0; f < frames; ++f) {
+            unsigned wrong = 0;
+            for (unsigned i = 0; i < N; ++i) {
+                wrong += decoded[f].values[i] != data.messages[f][i];
+            }
+            sum += wrong / double(N);
+            squares += wrong / double(N) * (wrong / double(N));
+        }
+        const double rate = sum / frames;
+        const double deviation =
+            std::sqrt((squares / frames - rate * rate) / (frames - 1));
+        const double interval = 3.29 * deviation + at.rounding; // 99.9 %
+        all.add(json::object()
+                    .add("code", at.sparse ? "sparse and marker" : "random")
+                    .add("p", at.p)
+                    .add("p_substitute", at.p_substitute)
+                    .add("frames", frames)
+                    .add("symbol_error_rate", rate)
+                    .add("known", at.known)
+                    .add("interval", interval)
+                    .add("within", std::abs(rate - at.known) <= interval));
+    }
+    return all;
+}
+
+// ---- CPU: one thread ----
+
+// Seconds of one thread that a batch takes, the least of a few rounds.
+double thread_seconds(batch& b, double enough)
+{
+    const auto decoder = sync_map::make_cpu(b.setup, b.count, 1);
+    double least = INFINITY, all = 0;
+    for (unsigned i = 0; i < rounds && (i == 0 || all < enough); ++i) {
+        const auto begin = std::clock();
+        decoder->submit(0, { b.count }, b.memory());
+        while (!decoder->finished(0)) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        const double taken = double(std::clock() - begin) / CLOCKS_PER_SEC;
+        least = std::min(least, taken);
+        all += taken;
+    }
+    return least;
+}
+
+// Leaves the first indices of a frame alone, amid items as random as the frame's.
+void shorten(batch& b, unsigned indices)
+{
+    const auto window = decoder_window(b.options);
+    b.setup.symbols = b.setup.outputs = indices;
+    const std::vector<double> any(b.setup.window, 1.0);
+    for (std::size_t f = 0; f < b.count; ++f) {
+        const auto& received = b.data.received[f];
+        std::byte* const frame = b.in.data() + f * b.setup.input_bytes();
+        auto* const items = reinterpret_cast<std::uint8_t*>(frame + b.setup.items_at());
+        const std::size_t before = -window.first;
+        for (std::size_t k = 0; k < b.setup.max_items; ++k) {
+            items[k] = received[(k + received.size() - before) % received.size()];
+        }
+        write_frame(b.setup,
+                    { int(b.setup.max_items), int(before), window.first, 0 },
+                    any,
+                    any,
+                    nullptr,
+                    frame);
+    }
+}
+
+json measure_cpu(const code_size& c, double p, const setting& s, unsigned frames)
+{
+    batch b(c, p, s, frames);
+    json entry = describe(c, p, s, b.setup);
+    // A corridor frame can take hours, so a few indices say how long it is. They are
+    // those in the middle of a frame, where every drift of the window is possible.
+    const double work = double(c.q) * b.setup.window * c.n * b.setup.change.size();
+    const unsigned indices =
+        s.form == sync_form::linear ? c.N : std::clamp(unsigned(6e8 / work), 3u, c.N);
+    if (indices < c.N) {
+        shorten(b, indices);
+    }
+    const double seconds = thread_seconds(b, 1.0) / frames * c.N / indices;
+    return entry.add("indices_measured", indices)
+        .add("frame_ms", seconds * 1e3)
+        .add("mbit_per_s", information_bits(c) / seconds / 1e6);
+}
+
+json cpu_speed()
+{
+    json all = json::array();
+    const code_size c{ 10, 32, 210 };
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto precision : { sync_precision::float32,
+                                      sync_precision::mixed,
+                                      sync_precision::float64 }) {
+            all.add(measure_cpu(c, p, with(linear, precision), 64));
+        }
+        all.add(measure_cpu(c, p, corridor_global, 1));
+        all.add(measure_cpu(c, p, with(corridor_global, sync_precision::mixed), 1));
+    }
+    return all;
+}
+
+json cpu_grid()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& c : grid()) {
+            all.add(measure_cpu(c, p, corridor_global, 1));
+            all.add(measure_cpu(c, p, corridor_local, 1));
+        }
+    }
+    return all;
+}
+
+// ---- streams: from the items pushed to the symbols pulled ----
+
+double caller_seconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+json measure_stream(double p, sync_precision precision, backend where)
+{
+    const code_size c{ 10, 32, 210 };
+    const unsigned frames = 1024;
+    batch b(c, p, with(linear, precision), 64);
+    b.options.mode = sync_mode::stream;
+    b.options.where = where;
+    json entry = describe(c, p, with(linear, precision), sync_map::make_setup(b.options));
+    sync_decoder decoder(b.options);
+    std::size_t pulled = 0, wrong = 0;
+    const auto pull = [&] {
+        sync_decoder::frame f;
+        while (decoder.pull(f)) {
+            const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
+            const auto& message = b.data.messages[pulled++ % b.data.messages.size()];
+            for (unsigned i = 0; i < c.N; ++i) {
+                wrong += symbols[i] != message[i];
+            }
+        }
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const double caller = caller_seconds();
+    for (unsigned f = 0; f < frames; ++f) {
+        const auto& items = b.data.received[f % b.data.received.size()];
+        for (std::size_t at = 0; at < items.size();) {
+            const auto taken = decoder.push(items.data() + at, items.size() - at);
+            at += taken;
+            pull();
+            if (taken == 0) {
+                decoder.wait(std::chrono::milliseconds(1));
+            }
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        pull();
+        decoder.wait(std::chrono::milliseconds(1));
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    const double mbit = frames * information_bits(c) / 1e6;
+    return entry.add("frames", frames)
+        .add("backend", decoder.active_backend())
+        .add("mbit_per_s", mbit / taken.count())
+        .add("recursion_mbit_per_s", mbit / (caller_seconds() - caller))
+        .add("checked",
+             json::object()
+                 .add("frames", pulled)
+                 .add("wrong_symbols", wrong)
+                 .add("symbols", pulled * c.N));
+}
+
+json streams(backend where)
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        for (const auto precision :
+             { sync_precision::float32, sync_precision::float64 }) {
+            all.add(measure_stream(p, precision, where));
+        }
+    }
+    return all;
+}
+
+json cuda_stream() { return streams(backend::cuda); }
+json cpu_stream() { return streams(backend::cpu); }
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const std::map<std::string, json (*)()> sets = {
+        { "cuda linear", cuda_linear }, { "cuda corridor", cuda_corridor },
+        { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
+        { "cuda errors", cuda_errors }, { "cuda stream", cuda_stream },
+        { "cpu speed", cpu_speed },     { "cpu grid", cpu_grid },
+        { "cpu stream", cpu_stream },
+    };
+    const auto set =
+        argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();
+    if (set == sets.end()) {
+        std::cerr << usage;
+        return 2;
+    }
+    std::cout << set->second().to_string() << '\n';
+    return 0;
+}

@@ -1,0 +1,286 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "channel/awgn.h"
+#include "ldpc/reference.h"
+#include "pipeline/refuse.h"
+#include "simulation.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <future>
+#include <stdexcept>
+
+namespace gr::gpufec::ldpc {
+
+namespace {
+
+constexpr double nats_without_noise = 20;
+
+} // namespace
+
+frame_source::frame_source(const ldpc_options& options,
+                           double ebn0_db,
+                           std::uint64_t seed)
+    : d_code(options.codes.at(0)),
+      d_format(options.format),
+      d_llr_scale(options.llr_scale),
+      d_ebn0_db(ebn0_db),
+      d_seed(seed),
+      d_codewords(std::size_t(words) * d_code.n())
+{
+    const ldpc_encoder_kernel encoder(d_code);
+    const counter_random data(seed);
+    std::vector<std::uint8_t> message(d_code.k());
+    for (unsigned w = 0; w < words; ++w) {
+        data.bits(std::uint64_t(w) * d_code.k(), d_code.k(), message.data());
+        encoder.encode(message.data(), &d_codewords[std::size_t(w) * d_code.n()]);
+    }
+}
+
+std::size_t frame_source::frame_bytes() const
+{
+    return d_code.n() * (d_format == llr_format::int8 ? 1 : sizeof(float));
+}
+
+void frame_source::channel_values(std::uint64_t f, std::byte* out) const
+{
+    const auto n = d_code.n();
+    const double rate = double(d_code.k()) / n;
+    const awgn_channel unit(d_ebn0_db, rate, d_seed + 1);
+    const double variance = unit.sigma() * unit.sigma();
+    const double nats = variance > 0 ? 2 / variance : nats_without_noise; // of +1
+    if (d_format == llr_format::int8) {
+        const awgn_channel channel(d_ebn0_db, rate, d_seed + 1, nats * d_llr_scale);
+        channel.int8(f * n, codeword(f), n, reinterpret_cast<std::int8_t*>(out));
+        return;
+    }
+    auto* const values = reinterpret_cast<float*>(out);
+    unit.float32(f * n, codeword(f), n, values);
+    std::transform(
+        values, values + n, values, [nats](float v) { return float(v * nats); });
+}
+
+void error_counts::add(const error_counts& more)
+{
+    frames += more.frames;
+    frame_errors += more.frame_errors;
+    bits += more.bits;
+    errors += more.errors;
+    undetected += more.undetected;
+    iterations += more.iterations;
+}
+
+namespace {
+
+ldpc_options with_messages(ldpc_options options)
+{
+    options.codeword = false;
+    return options;
+}
+
+class simulator
+{
+public:
+    explicit simulator(const simulation_options& options)
+        : d_options(options),
+          d_code(options.decoder.codes.at(0)),
+          d_source(options.decoder, options.ebn0_db, options.seed),
+          d_decoder(with_messages(options.decoder)),
+          d_item_bytes(d_source.frame_bytes() / d_code.n()),
+          d_bits(d_code.k())
+    {
+    }
+
+    simulation_result run(const std::function<void(const simulation_result&)>& progress)
+    {
+        // Enough frames for every thread, of bounded memory.
+        const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
+        for (std::uint64_t first = 0; !done(); first += round) {
+            const auto count =
+                std::min<std::uint64_t>(round, d_options.max_frames - first);
+            make(first, count);
+            decode();
+            if (progress) {
+                progress(result());
+            }
+            if (first + count == d_options.max_frames) {
+                d_decoder.finish();
+                while (!done() && !d_decoder.done()) {
+                    collect_or_wait();
+                }
+                break;
+            }
+        }
+        if (d_options.reference) {
+            run_reference();
+        }
+        return result();
+    }
+
+private:
+    bool done() const
+    {
+        return d_counts.frames >= d_options.max_frames ||
+               (d_options.min_frame_errors &&
+                d_counts.frame_errors >= d_options.min_frame_errors);
+    }
+
+    simulation_result result() const
+    {
+        return {
+            d_counts, d_reference, d_decoder.active_backend(), d_decoder.active_device()
+        };
+    }
+
+    // The same work on frames first …, dealt to the threads.
+    template <class Work>
+    void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
+    {
+        std::vector<std::future<void>> threads;
+        for (unsigned t = 0; t < d_options.threads; ++t) {
+            threads.push_back(std::async(std::launch::async, [&, t] {
+                for (auto f = first + t; f < first + count; f += d_options.threads) {
+                    work(f);
+                }
+            }));
+        }
+        for (auto& t : threads) {
+            t.get();
+        }
+    }
+
+    void make(std::uint64_t first, std::uint64_t count)
+    {
+        const auto bytes = d_source.frame_bytes();
+        d_values.resize(count * bytes);
+        on_threads(first, count, [&](std::uint64_t f) {
+            d_source.channel_values(f, &d_values[(f - first) * bytes]);
+        });
+    }
+
+    void decode()
+    {
+        const auto count = d_values.size() / d_item_bytes;
+        for (std::size_t pushed = 0; pushed < count && !done();) {
+            pushed += d_decoder.push(&d_values[pushed * d_item_bytes], count - pushed);
+            if (pushed < count) {
+                collect_or_wait();
+            }
+        }
+    }
+
+    void collect_or_wait()
+    {
+        bool any = false;
+        while (!done() && collect()) {
+            any = true;
+        }
+        if (!any) {
+            d_decoder.wait(std::chrono::milliseconds(100));
+        }
+    }
+
+    bool collect()
+    {
+        const auto n = d_decoder.pull_bits(&d_bits[d_have], d_bits.size() - d_have);
+        ldpc_decoder::report report;
+        if (d_decoder.take_report(report)) {
+            d_report = report;
+        }
+        d_have += n;
+        if (d_have == d_bits.size()) {
+            d_have = 0;
+            const auto* const sent = d_source.codeword(d_counts.frames);
+            d_counts.add(counted(
+                sent,
+                [this](std::size_t i, auto) { return d_bits[i]; },
+                d_report.iterations,
+                d_report.unsatisfied));
+        }
+        return n > 0;
+    }
+
+    // One frame; decided(i, p): bit i of the message, at p of the codeword.
+    template <class Decided>
+    error_counts counted(const std::uint8_t* sent,
+                         const Decided& decided,
+                         unsigned iterations,
+                         unsigned unsatisfied) const
+    {
+        error_counts c;
+        c.frames = 1;
+        c.bits = d_code.k();
+        const auto& positions = d_code.message_positions();
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+            c.errors += decided(i, positions[i]) != sent[positions[i]];
+        }
+        c.frame_errors = c.errors > 0;
+        c.undetected = c.frame_errors && unsatisfied == 0;
+        c.iterations = iterations;
+        return c;
+    }
+
+    // On the frames that were counted.
+    void run_reference()
+    {
+        std::vector<error_counts> each(d_counts.frames);
+        on_threads(0, each.size(), [&](std::uint64_t f) {
+            const auto r = reference::sum_product(d_code,
+                                                  d_options.decoder.schedule,
+                                                  in_nats(f),
+                                                  d_options.decoder.max_iterations,
+                                                  d_options.decoder.early_stop);
+            each[f] = counted(
+                d_source.codeword(f),
+                [&r](auto, auto p) { return r.bits[p]; },
+                r.iterations,
+                r.unsatisfied);
+        });
+        for (const auto& c : each) {
+            d_reference.add(c);
+        }
+    }
+
+    std::vector<double> in_nats(std::uint64_t f) const
+    {
+        std::vector<std::byte> values(d_source.frame_bytes());
+        d_source.channel_values(f, values.data());
+        const auto n = d_code.n();
+        if (d_options.decoder.format == llr_format::float32) {
+            const auto* const v = reinterpret_cast<const float*>(values.data());
+            return { v, v + n };
+        }
+        const auto* const v = reinterpret_cast<const std::int8_t*>(values.data());
+        std::vector<double> nats(v, v + n);
+        for (auto& x : nats) {
+            x /= d_options.decoder.llr_scale;
+        }
+        return nats;
+    }
+
+    const simulation_options d_options;
+    const ldpc_code d_code;
+    const frame_source d_source;
+    ldpc_decoder d_decoder;
+    const std::size_t d_item_bytes;
+    std::vector<std::byte> d_values;
+    std::vector<std::uint8_t> d_bits; // of the frame that is being pulled
+    std::size_t d_have = 0;
+    ldpc_decoder::report d_report;
+    error_counts d_counts, d_reference;
+};
+
+} // namespace
+
+simulation_result
+simulate_ldpc(const simulation_options& options,
+              const std::function<void(const simulation_result&)>& progress)
+{
+    if (!options.decoder.codes.at(0).can_encode()) {
+        refuse("code", options.decoder.codes[0].name(), "it cannot be encoded");
+    }
+    return simulator(options).run(progress);
+}
+
+} // namespace gr::gpufec::ldpc

@@ -1,0 +1,70 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Symbol error rates against known ones. GPUFEC_GATE_FRAMES sets the frames of a point;
+ * 3000 are a full run. */
+
+#include "sync_map/cpu.h"
+#include "sync_map/qa_support.h"
+#include <gtest/gtest.h>
+#include <cmath>
+#include <cstdlib>
+
+namespace gr::gpufec::sync_map {
+namespace {
+
+struct point {
+    bool sparse; // a Davey-MacKay code, else random words at each index
+    double p, p_substitute;
+    double rate, rounding; // known symbol error rate, half of its last digit
+};
+
+// n = 10, q = 32, N = 210.
+const point points[] = {
+    { true, 1e-3, 0, 0.0073, 0.00005 },  { true, 1e-2, 0, 0.0713, 0.00005 },
+    { true, 1e-2, 1e-2, 0.129, 0.0005 }, { false, 1e-3, 0, 0.00179, 0.000005 },
+    { false, 1e-2, 0, 0.0222, 0.00005 }, { false, 3e-2, 0, 0.0961, 0.00005 },
+};
+
+TEST(sync_gate, symbol_error_rates_are_the_known_ones)
+{
+    const char* given = std::getenv("GPUFEC_GATE_FRAMES");
+    const unsigned frames = given ? std::max(2, std::atoi(given)) : 300;
+    for (const auto& at : points) {
+        const auto code = at.sparse ? codebook_davey_mackay(10, 32, 210, 1)
+                                    : codebook_random(10, 32, 210, 1);
+        auto data = random_frames(code, { at.p, at.p, at.p_substitute }, frames);
+        auto o = data.options;
+        o.precision = sync_precision::float32;
+        o.output = sync_output::symbols;
+        o.drifts = false;
+        const auto decoded =
+            decode_frames(data, o, [](const setup& setup, std::size_t count) {
+                return make_cpu(setup, count, 1);
+            });
+        // Errors come in bursts, so the deviation is that of frames.
+        double sum = 0, squares = 0;
+        for (unsigned f = 0; f < frames; ++f) {
+            unsigned errors = 0;
+            for (unsigned i = 0; i < 210; ++i) {
+                errors += decoded[f].values[i] != data.messages[f][i];
+            }
+            sum += errors / 210.0;
+            squares += errors / 210.0 * (errors / 210.0);
+        }
+        const double rate = sum / frames;
+        const double deviation =
+            std::sqrt((squares / frames - rate * rate) / (frames - 1));
+        std::printf("%s p %g Ps %g: %.5f, known %.5f, deviation %.5f\n",
+                    at.sparse ? "sparse" : "random",
+                    at.p,
+                    at.p_substitute,
+                    rate,
+                    at.rate,
+                    deviation);
+        EXPECT_NEAR(rate, at.rate, 3.29 * deviation + at.rounding);
+    }
+}
+
+} // namespace
+} // namespace gr::gpufec::sync_map

@@ -1,0 +1,189 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "channel/bsid.h"
+#include "channel/counter_random.h"
+#include "simulation.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <limits>
+
+namespace gr::gpufec::sync_map {
+
+frame_source::frame_source(const sync_options& options, std::uint64_t seed)
+    : d_code(options.code),
+      d_channel(options.channel),
+      d_soft_input(options.soft_input),
+      d_seed(seed)
+{
+}
+
+frame_source::frame frame_source::make(std::uint64_t f) const
+{
+    const counter_random random(counter_random(d_seed)(f));
+    frame made;
+    made.message.resize(d_code.frame_symbols());
+    for (unsigned i = 0; i < d_code.frame_symbols(); ++i) {
+        made.message[i] = (random(i) >> 32) * d_code.q() >> 32;
+    }
+    std::vector<std::uint8_t> sent(d_code.frame_bits());
+    sync_encode(d_code, made.message.data(), made.message.size(), sent.data());
+    const auto received =
+        bsid_channel(d_channel, random(d_code.frame_symbols())).send(sent);
+    made.count = received.size();
+    if (d_soft_input) {
+        const std::vector<float> soft(received.begin(), received.end());
+        made.items.resize(soft.size() * sizeof(float));
+        std::memcpy(made.items.data(), soft.data(), made.items.size());
+    } else {
+        made.items.resize(received.size());
+        std::memcpy(made.items.data(), received.data(), made.items.size());
+    }
+    return made;
+}
+
+void error_counts::add(std::uint64_t frame_symbols, std::uint64_t errors_of_frame)
+{
+    ++frames;
+    frame_errors += errors_of_frame > 0;
+    symbols += frame_symbols;
+    errors += errors_of_frame;
+    error_squares += errors_of_frame * errors_of_frame;
+}
+
+double error_counts::deviation() const
+{
+    if (frames < 2) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const double mean = double(errors) / frames;
+    const double variance = double(error_squares) / frames - mean * mean;
+    return std::sqrt(std::max(0.0, variance) / (frames - 1)) * frames / symbols;
+}
+
+namespace {
+
+class simulation
+{
+public:
+    simulation(const simulation_options& options,
+               const std::function<void(const error_counts&)>& progress)
+        : d_options(options),
+          d_progress(progress),
+          d_source(options.decoder, options.seed),
+          d_decoder(options.decoder)
+    {
+    }
+
+    simulation_result run()
+    {
+        while (!enough()) {
+            const bool pulled = pull();
+            const bool pushed = push();
+            if (d_decoder.done()) {
+                break;
+            }
+            if (!pulled && !pushed) {
+                d_decoder.wait(std::chrono::milliseconds(100));
+            }
+        }
+        // Of a stream whose end is lost.
+        while (!enough() && !d_sent.empty()) {
+            const auto symbols = d_sent.front().size();
+            d_counts.add(symbols, symbols);
+            d_sent.pop_front();
+        }
+        return { d_counts, d_decoder.active_backend(), d_decoder.active_device() };
+    }
+
+private:
+    bool enough() const
+    {
+        return d_counts.frames >= d_options.max_frames ||
+               (d_options.min_errors && d_counts.errors >= d_options.min_errors);
+    }
+
+    // Whether the decoder took something.
+    bool push()
+    {
+        if (d_taken == d_frame.count) {
+            if (d_made == d_options.max_frames) {
+                if (!d_finished) {
+                    d_decoder.finish();
+                }
+                return !std::exchange(d_finished, true);
+            }
+            d_frame = d_source.make(d_made++);
+            d_taken = 0;
+            d_sent.push_back(d_frame.message);
+        }
+        const auto size = d_options.decoder.soft_input ? sizeof(float) : 1;
+        const auto* const items = d_frame.items.data() + d_taken * size;
+        if (d_options.decoder.mode == sync_mode::stream) {
+            const auto taken = d_decoder.push(items, d_frame.count - d_taken);
+            d_taken += taken;
+            return taken > 0 || d_frame.count == 0;
+        }
+        const bool taken = d_decoder.push_frame(items, d_frame.count);
+        d_taken = taken ? d_frame.count : 0;
+        return taken;
+    }
+
+    bool pull()
+    {
+        bool any = false;
+        sync_decoder::frame f;
+        while (!enough() && d_decoder.pull(f)) {
+            any = true;
+            if (!d_sent.empty()) { // a stream may seem to hold one more
+                count(f, d_sent.front());
+                d_sent.pop_front();
+            }
+        }
+        if (any && d_progress) {
+            d_progress(d_counts);
+        }
+        return any;
+    }
+
+    void count(const sync_decoder::frame& f, const std::vector<std::uint16_t>& sent)
+    {
+        const auto size = f.output_bytes / sent.size();
+        const auto* const out = static_cast<const std::byte*>(f.output);
+        std::uint64_t errors = 0;
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            std::uint16_t symbol = 0;
+            std::memcpy(&symbol, out + i * size, size); // little-endian, as hosts here
+            errors += symbol != sent[i];
+        }
+        d_counts.add(sent.size(), errors);
+        d_counts.invalid += !f.status.valid;
+        d_counts.unlocked += f.status.valid && !f.locked;
+    }
+
+    const simulation_options& d_options;
+    const std::function<void(const error_counts&)>& d_progress;
+    const frame_source d_source;
+    sync_decoder d_decoder;
+    std::deque<std::vector<std::uint16_t>> d_sent; // and not yet decoded
+    frame_source::frame d_frame{ {}, {}, 0 };
+    std::size_t d_taken = 0; // of its items
+    std::uint64_t d_made = 0;
+    bool d_finished = false;
+    error_counts d_counts;
+};
+
+} // namespace
+
+simulation_result simulate_sync(const simulation_options& options,
+                                const std::function<void(const error_counts&)>& progress)
+{
+    auto with = options;
+    with.decoder.output = sync_output::symbols;
+    with.decoder.priors = with.decoder.drifts = false;
+    return simulation(with, progress).run();
+}
+
+} // namespace gr::gpufec::sync_map

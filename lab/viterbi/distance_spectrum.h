@@ -1,0 +1,56 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The distance spectrum of a code, and the error rate that theory bounds with it. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H
+#define INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H
+
+#include <gnuradio/gpufec/viterbi.h>
+#include <vector>
+
+namespace gr::gpufec::viterbi {
+
+/*!
+ * \brief How far apart the sequences of a (punctured) code are.
+ *
+ * Counts the paths that leave the all-zero path at a given stage and return to it once,
+ * summed over the stages of a puncturing period.
+ */
+class distance_spectrum
+{
+public:
+    //! One Hamming distance of the spectrum.
+    struct line {
+        unsigned distance;
+        double paths; //!< that leave in one period
+        double bits;  //!< information bits set on those paths
+    };
+
+    /*!
+     * \param terms distances from the free distance up
+     * \throws std::invalid_argument if the code is catastrophic
+     */
+    explicit distance_spectrum(const conv_code& code, unsigned terms = 12);
+
+    const std::vector<line>& lines() const { return d_lines; }
+    unsigned free_distance() const { return d_lines.front().distance; }
+
+    /*!
+     * \brief The union bound on the bit error rate of soft maximum-likelihood decoding.
+     *
+     * BPSK over AWGN, unquantised; the first \p terms of the spectrum only. Above the
+     * true rate at low Eb/N0, tight from about 5 dB for K=7 (Viterbi 1971).
+     * \param ebn0_db Eb/N0 in decibels
+     */
+    double bit_error_bound(double ebn0_db) const;
+
+private:
+    double d_rate;
+    unsigned d_period;
+    std::vector<line> d_lines;
+};
+
+} // namespace gr::gpufec::viterbi
+
+#endif /* INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H */

@@ -1,0 +1,69 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Maximum-likelihood decoding of whole sequences, fast enough for full-size error-rate
+ * runs: the same decisions as reference::maximum_likelihood, to the last tie. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
+#define INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
+
+#include "viterbi/block_plan.h"
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::gpufec::viterbi {
+
+/*!
+ * \brief A Viterbi decoder over a whole sequence, with a full traceback.
+ *
+ * Holds its working memory between calls, 1/8 of a byte a state and stage. One thread
+ * at a time calls it.
+ */
+class maximum_likelihood_decoder
+{
+public:
+    maximum_likelihood_decoder(const conv_code& code, termination ends);
+
+    /*!
+     * \param values int8 soft values as sent (punctured), positive means bit 0
+     * \param count of \p values; a stage that they do not reach is erased
+     * \param bits information bits of the sequence
+     * \param out \p bits decoded bits, one a byte
+     */
+    void decode(const std::int8_t* values,
+                std::size_t count,
+                std::size_t bits,
+                std::uint8_t* out);
+
+private:
+    using metric = std::int32_t;
+
+    void start_equal();
+    void start_in(unsigned state);
+    void run(const std::int8_t* values, std::size_t count, std::size_t stages);
+    void branch_metrics(const std::int8_t* values, std::size_t count, std::size_t stage);
+    void step(std::uint8_t* decisions);
+    void renormalise();
+    unsigned best_state() const;
+    void trace(unsigned state, std::size_t bits, std::uint8_t* out) const;
+    void decode_tailbiting(const std::int8_t* values,
+                           std::size_t count,
+                           std::size_t bits,
+                           std::uint8_t* out);
+
+    conv_code d_code;
+    termination d_ends;
+    value_map d_map;
+    unsigned d_states;
+    std::vector<std::uint8_t> d_word[2]; // output word into state j from the even, odd
+    std::vector<metric> d_cost;          // of each output word at this stage
+    std::vector<metric> d_metrics, d_next;
+    std::vector<std::uint8_t> d_odd;       // decisions of a stage, one a byte
+    std::vector<std::uint8_t> d_decisions; // of all stages, one a bit
+    std::size_t d_stages = 0;
+};
+
+} // namespace gr::gpufec::viterbi
+
+#endif /* INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H */

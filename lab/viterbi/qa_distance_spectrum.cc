@@ -1,0 +1,78 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Distance spectra against published tables, and the bound against a known figure. */
+
+#include "lab/viterbi/distance_spectrum.h"
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
+
+std::vector<double> bits_of(const distance_spectrum& spectrum)
+{
+    std::vector<double> bits;
+    for (const auto& l : spectrum.lines()) {
+        bits.push_back(l.bits);
+    }
+    return bits;
+}
+
+// Proakis, "Digital Communications": T(D, N) = D^5·N / (1 − 2·D·N).
+TEST(distance_spectrum, closed_form_of_the_smallest_code)
+{
+    const distance_spectrum spectrum(conv_code(3, { 07, 05 }), 6);
+    EXPECT_EQ(spectrum.free_distance(), 5u);
+    EXPECT_EQ(bits_of(spectrum), (std::vector<double>{ 1, 4, 12, 32, 80, 192 }));
+}
+
+// Odenwalder 1970; the table in every book.
+TEST(distance_spectrum, k7)
+{
+    const distance_spectrum spectrum(conv_code(7, { 0171, -0133 }), 11);
+    EXPECT_EQ(spectrum.free_distance(), 10u);
+    EXPECT_EQ(
+        bits_of(spectrum),
+        (std::vector<double>{ 36, 0, 211, 0, 1404, 0, 11633, 0, 77433, 0, 502690 }));
+}
+
+// Yasuda, Kashiki, Hirata: "High-rate punctured convolutional codes for soft decision
+// Viterbi decoding", IEEE Trans. Commun. 32(3), 1984.
+TEST(distance_spectrum, punctured_3_4)
+{
+    const distance_spectrum spectrum(conv_code::preset("dvb_3_4"), 4);
+    EXPECT_EQ(spectrum.free_distance(), 5u);
+    EXPECT_EQ(bits_of(spectrum), (std::vector<double>{ 42, 201, 1492, 10469 }));
+    EXPECT_EQ(spectrum.lines()[0].paths, 8);
+}
+
+TEST(distance_spectrum, order_of_puncturing_matters)
+{
+    EXPECT_EQ(distance_spectrum(conv_code(7, { 0171, 0133 }, "110,101")).free_distance(),
+              4u);
+}
+
+TEST(distance_spectrum, every_preset_is_sound)
+{
+    for (const auto& p : conv_presets()) {
+        const distance_spectrum spectrum(
+            conv_code(p.constraint_length, p.polynomials, p.puncturing));
+        EXPECT_GE(spectrum.free_distance(), 3u) << p.name;
+        EXPECT_LT(spectrum.bit_error_bound(9), 1e-5) << p.name;
+    }
+}
+
+TEST(distance_spectrum, bound_at_5_db)
+{
+    const distance_spectrum spectrum(conv_code(7, { 0171, 0133 }));
+    EXPECT_NEAR(spectrum.bit_error_bound(5.0), 4.43e-7, 0.01e-7);
+}
+
+TEST(distance_spectrum, refuses_a_catastrophic_code)
+{
+    EXPECT_THROW(distance_spectrum(conv_code(3, { 06, 05 })), std::invalid_argument);
+}
+
+} // namespace

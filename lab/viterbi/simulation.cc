@@ -1,0 +1,380 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "channel/awgn.h"
+#include "maximum_likelihood.h"
+#include "simulation.h"
+#include "viterbi/block_plan.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <stdexcept>
+
+namespace gr::gpufec::viterbi {
+
+namespace {
+
+constexpr std::uint64_t usual_segment = 1u << 16; // bits
+
+std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
+{
+    return (x + unit - 1) / unit * unit;
+}
+
+// A piece of the stream, or whole frames.
+struct segment {
+    std::vector<std::uint8_t> bits;      // as sent, one a byte
+    std::vector<std::byte> items;        // soft values for the decoder
+    std::vector<std::uint8_t> reference; // decoded by maximum likelihood, if asked for
+};
+
+// Makes any segment of a simulation, in any order, from any thread.
+class source
+{
+public:
+    explicit source(const simulation_options& options)
+        : d_options(options),
+          d_decoder(options.decoder),
+          d_code(options.decoder.code),
+          d_data(options.seed),
+          d_channel(options.ebn0_db, rate(), ~options.seed, amplitude())
+    {
+        const auto unit = streaming() ? std::uint64_t(8 * d_code.period())
+                                      : std::uint64_t(d_decoder.frame_bits);
+        const auto wanted =
+            std::max<std::uint64_t>(1, std::min(usual_segment, options.max_bits));
+        d_segment_bits = round_up(wanted, unit);
+        const auto plan =
+            make_block_plan(d_code, d_decoder.ends, d_decoder.frame_bits, 0, 0);
+        d_margin = round_up(16 * plan.overlap, unit);
+    }
+
+    std::uint64_t segment_bits() const { return d_segment_bits; }
+    std::uint64_t segments() const
+    {
+        return std::max<std::uint64_t>(
+            1, (d_options.max_bits + d_segment_bits - 1) / d_segment_bits);
+    }
+
+    segment make(std::uint64_t index) const
+    {
+        segment s;
+        s.bits.resize(d_segment_bits);
+        d_data.bits(index * d_segment_bits, d_segment_bits, s.bits.data());
+        streaming() ? stream(index * d_segment_bits, s) : frames(index, s);
+        return s;
+    }
+
+private:
+    bool streaming() const { return d_decoder.ends == termination::streaming; }
+
+    double rate() const
+    {
+        if (streaming()) {
+            return d_code.rate();
+        }
+        const conv_encoder_kernel encoder(d_code, d_decoder.ends, d_decoder.frame_bits);
+        return double(d_decoder.frame_bits) / encoder.coded_bits(d_decoder.frame_bits);
+    }
+
+    // Float input is rounded with soft_scale by the decoder, and so by the reference.
+    double amplitude() const
+    {
+        return d_decoder.format == soft_format::float32 ? awgn_channel::int8_amplitude
+                                                        : d_options.amplitude;
+    }
+
+    // The stream's coded bits of count information bits from first on.
+    std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
+    {
+        // A register is known after K−1 bits, and puncturing after whole periods.
+        const auto before = std::min<std::uint64_t>(first, 8 * d_code.period());
+        std::vector<std::uint8_t> bits(before + count);
+        d_data.bits(first - before, bits.size(), bits.data());
+        conv_encoder_kernel encoder(d_code, termination::streaming, 0);
+        std::vector<std::uint8_t> coded(encoder.coded_bits(bits.size()));
+        const auto skipped = encoder.encode(bits.data(), before, coded.data());
+        encoder.encode(bits.data() + before, count, coded.data());
+        coded.resize(coded.size() - skipped);
+        return coded;
+    }
+
+    void stream(std::uint64_t first, segment& s) const
+    {
+        const auto count = s.bits.size();
+        const auto coded = encode(first, count);
+        add_items(d_code.values(first), coded, s.items);
+        if (!d_options.reference) {
+            return;
+        }
+        // The segment in the middle of what is decoded, far from both ends.
+        const auto lead = std::min(first, d_margin);
+        const auto all = lead + count + d_margin;
+        const auto wide = encode(first - lead, all);
+        const auto values = as_int8(d_code.values(first - lead), wide);
+        std::vector<std::uint8_t> path(all);
+        maximum_likelihood_decoder decoder(d_code, termination::streaming);
+        decoder.decode(values.data(), values.size(), all, path.data());
+        s.reference.assign(path.begin() + lead, path.begin() + lead + count);
+    }
+
+    void frames(std::uint64_t index, segment& s) const
+    {
+        const std::size_t bits = d_decoder.frame_bits;
+        const conv_encoder_kernel encoder(d_code, d_decoder.ends, bits);
+        std::vector<std::uint8_t> coded(encoder.coded_bits(bits));
+        maximum_likelihood_decoder decoder(d_code, d_decoder.ends);
+        const auto count = s.bits.size() / bits;
+        if (d_options.reference) {
+            s.reference.resize(s.bits.size());
+        }
+        for (std::size_t f = 0; f < count; ++f) {
+            encoder.encode_frame(&s.bits[f * bits], coded.data());
+            const auto first = (index * count + f) * coded.size();
+            add_items(first, coded, s.items);
+            if (d_options.reference) {
+                const auto values = as_int8(first, coded);
+                decoder.decode(
+                    values.data(), values.size(), bits, &s.reference[f * bits]);
+            }
+        }
+    }
+
+    // Coded bits from number first on, received.
+    void add_items(std::uint64_t first,
+                   const std::vector<std::uint8_t>& coded,
+                   std::vector<std::byte>& items) const
+    {
+        const auto end = items.size();
+        const auto n = coded.size();
+        switch (d_decoder.format) {
+        case soft_format::int8:
+            items.resize(end + n);
+            d_channel.int8(
+                first, coded.data(), n, reinterpret_cast<std::int8_t*>(&items[end]));
+            break;
+        case soft_format::packed4:
+            items.resize(end + (n + 1) / 2);
+            d_channel.packed4(
+                first, coded.data(), n, reinterpret_cast<std::uint8_t*>(&items[end]));
+            break;
+        case soft_format::float32: {
+            std::vector<float> values(n);
+            d_channel.float32(first, coded.data(), n, values.data());
+            items.resize(end + n * sizeof(float));
+            std::memcpy(&items[end], values.data(), n * sizeof(float));
+            break;
+        }
+        }
+    }
+
+    // The same received values, as the decoder quantises them.
+    std::vector<std::int8_t> as_int8(std::uint64_t first,
+                                     const std::vector<std::uint8_t>& coded) const
+    {
+        std::vector<std::byte> items;
+        add_items(first, coded, items);
+        std::vector<std::int8_t> values(coded.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            switch (d_decoder.format) {
+            case soft_format::int8:
+                values[i] = std::int8_t(items[i]);
+                break;
+            case soft_format::packed4: {
+                const int nibble = int(items[i / 2]) >> (i % 2 ? 0 : 4) & 15;
+                values[i] = nibble < 8 ? nibble : nibble - 16;
+                break;
+            }
+            case soft_format::float32: {
+                float x;
+                std::memcpy(&x, &items[i * sizeof(float)], sizeof(float));
+                const float steps = x * d_decoder.soft_scale;
+                values[i] = std::lrint(std::min(127.0f, std::max(-127.0f, steps)));
+                break;
+            }
+            }
+        }
+        return values;
+    }
+
+    const simulation_options& d_options;
+    const viterbi_options& d_decoder;
+    const conv_code& d_code;
+    counter_random d_data;
+    awgn_channel d_channel;
+    std::uint64_t d_segment_bits;
+    std::uint64_t d_margin;
+};
+
+// The estimator of a ratio of sums, from the segments that make the sums.
+class ratio_estimator
+{
+public:
+    void add(double numerator, double denominator)
+    {
+        d_n += numerator;
+        d_d += denominator;
+        d_nn += numerator * numerator;
+        d_nd += numerator * denominator;
+        d_dd += denominator * denominator;
+    }
+    double ratio() const { return d_d > 0 ? d_n / d_d : 0; }
+    double confidence() const
+    {
+        const double r = ratio();
+        const double squares = d_nn - 2 * r * d_nd + r * r * d_dd;
+        return d_d > 0 ? 1.96 * std::sqrt(std::max(0.0, squares)) / d_d : 0;
+    }
+
+private:
+    double d_n = 0, d_d = 0, d_nn = 0, d_nd = 0, d_dd = 0;
+};
+
+class simulation
+{
+public:
+    simulation(const simulation_options& options,
+               const std::function<void(const simulation_result&)>& progress)
+        : d_options(options),
+          d_progress(progress),
+          d_source(options),
+          d_decoder(options.decoder),
+          d_item_bytes(options.decoder.format == soft_format::float32 ? sizeof(float)
+                                                                      : 1),
+          d_result(error_counter(5 * (options.decoder.code.constraint_length() - 1),
+                                 options.decoder.frame_bits,
+                                 d_decoder.decode_length()))
+    {
+        d_result.backend = d_decoder.active_backend();
+        d_result.device = d_decoder.active_device();
+        d_result.decode_length = d_decoder.decode_length();
+        d_result.overlap = d_decoder.overlap();
+    }
+
+    simulation_result run()
+    {
+        const auto planned = d_source.segments();
+        const std::size_t ahead = std::max(1u, d_options.threads);
+        std::deque<std::future<segment>> coming;
+        std::uint64_t next = 0;
+        const auto start = [&] {
+            while (coming.size() < ahead && next < planned) {
+                coming.push_back(std::async(std::launch::async, [this, index = next] {
+                    return d_source.make(index);
+                }));
+                ++next;
+            }
+        };
+        for (start(); !d_stop && !coming.empty();) {
+            auto s = coming.front().get();
+            coming.pop_front();
+            start();
+            push(std::move(s));
+        }
+        drain(planned);
+        return d_result;
+    }
+
+private:
+    void push(segment s)
+    {
+        const auto items = std::move(s.items);
+        d_waiting.push_back(std::move(s));
+        const auto count = items.size() / d_item_bytes;
+        for (std::size_t done = 0; done < count && !d_stop;) {
+            const auto taken = d_decoder.push(&items[done * d_item_bytes], count - done);
+            done += taken;
+            if (!collect() && taken == 0) {
+                d_decoder.wait(std::chrono::milliseconds(100));
+            }
+        }
+    }
+
+    void drain(std::uint64_t planned)
+    {
+        if (!d_stop) {
+            d_decoder.finish();
+        }
+        while (!d_stop && d_compared < planned) {
+            if (collect()) {
+                continue;
+            }
+            if (d_decoder.done()) {
+                throw std::runtime_error(
+                    "the decoder ended after " + std::to_string(d_result.decoded.bits()) +
+                    " bits of " + std::to_string(planned * d_source.segment_bits()));
+            }
+            d_decoder.wait(std::chrono::milliseconds(100));
+        }
+    }
+
+    // Compares what is decoded; false if there was nothing.
+    bool collect()
+    {
+        bool any = false;
+        while (!d_stop && !d_waiting.empty()) {
+            auto& s = d_waiting.front();
+            d_buffer.resize(s.bits.size() - d_offset);
+            const auto n = d_decoder.pull_bits(d_buffer.data(), d_buffer.size());
+            if (n == 0) {
+                break;
+            }
+            any = true;
+            const auto before = d_result.decoded.errors();
+            d_result.decoded.compare(&s.bits[d_offset], d_buffer.data(), n);
+            d_segment_errors += d_result.decoded.errors() - before;
+            d_offset += n;
+            if (d_offset == s.bits.size()) {
+                close(s);
+                d_waiting.pop_front();
+            }
+        }
+        return any;
+    }
+
+    void close(const segment& s)
+    {
+        auto& r = d_result;
+        r.errors_by_tenth[d_compared * 10 / d_source.segments()] += d_segment_errors;
+        auto fewest = r.decoded.errors();
+        if (d_options.reference) {
+            const auto before = r.reference.errors();
+            r.reference.compare(s.bits.data(), s.reference.data(), s.bits.size());
+            d_ratio.add(d_segment_errors, r.reference.errors() - before);
+            r.ratio = d_ratio.ratio();
+            r.ratio_confidence = d_ratio.confidence();
+            fewest = std::min(fewest, r.reference.errors());
+        }
+        d_segment_errors = 0;
+        d_offset = 0;
+        ++d_compared;
+        d_stop = d_options.min_errors > 0 && fewest >= d_options.min_errors;
+        d_progress(r);
+    }
+
+    const simulation_options& d_options;
+    const std::function<void(const simulation_result&)>& d_progress;
+    source d_source;
+    viterbi_decoder d_decoder;
+    std::size_t d_item_bytes;
+    simulation_result d_result;
+    ratio_estimator d_ratio;
+    std::deque<segment> d_waiting; // pushed, not yet wholly compared
+    std::vector<std::uint8_t> d_buffer;
+    std::size_t d_offset = 0; // compared bits of the first of them
+    std::uint64_t d_segment_errors = 0;
+    std::uint64_t d_compared = 0; // segments
+    bool d_stop = false;
+};
+
+} // namespace
+
+simulation_result simulate(const simulation_options& options,
+                           const std::function<void(const simulation_result&)>& progress)
+{
+    return simulation(options, progress).run();
+}
+
+} // namespace gr::gpufec::viterbi

@@ -1,0 +1,121 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Error rates of a viterbi_decoder over a simulated channel, beside those of full
+ * maximum likelihood on the same noise. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_SIMULATION_H
+#define INCLUDED_GPUFEC_VITERBI_SIMULATION_H
+
+#include <gnuradio/gpufec/viterbi.h>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec::viterbi {
+
+/*!
+ * \brief Counts wrong bits, in order, and how they cluster.
+ *
+ * A Viterbi decoder errs in bursts. Errors with at most \p gap right bits between them,
+ * in the same frame, are one event; events are independent, bits are not.
+ */
+class error_counter
+{
+public:
+    /*!
+     * \param gap bits
+     * \param frame_bits 0 if there are no frames
+     * \param positions length of the parallel blocks whose positions are counted
+     */
+    error_counter(unsigned gap, unsigned frame_bits, unsigned positions);
+
+    //! The next \p count bits, one a byte.
+    void
+    compare(const std::uint8_t* sent, const std::uint8_t* decoded, std::size_t count);
+
+    std::uint64_t bits() const { return d_bits; }
+    std::uint64_t errors() const { return d_errors; }
+    std::uint64_t frames() const { return d_frame_bits ? d_bits / d_frame_bits : 0; }
+    std::uint64_t frame_errors() const { return d_frame_errors; }
+    std::uint64_t events() const { return d_events; }
+    double rate() const { return d_bits ? double(d_errors) / d_bits : 0; }
+    //! Half of the 95 % confidence interval of rate(): events follow a compound Poisson
+    //! law, its variance is the sum of their squared sizes.
+    double confidence() const;
+    //! Events that begin at each position of a parallel block.
+    const std::vector<std::uint64_t>& events_at() const { return d_events_at; }
+
+private:
+    void wrong_bit(std::uint64_t index);
+
+    unsigned d_gap;
+    unsigned d_frame_bits;
+    std::vector<std::uint64_t> d_events_at;
+    std::uint64_t d_bits = 0;
+    std::uint64_t d_errors = 0;
+    std::uint64_t d_events = 0;
+    std::uint64_t d_frame_errors = 0;
+    std::uint64_t d_last_error = 0; // index + 1; 0: none yet
+    double d_squares = 0;           // of events that are over
+    std::uint64_t d_event_size = 0;
+    std::uint64_t d_wrong_frame = 0; // index + 1 of the last one
+};
+
+//! A test of whether events avoid or prefer any position of a parallel block.
+struct position_test {
+    std::vector<std::uint64_t> events; //!< in each of equally wide bins
+    std::vector<double> expected;      //!< if all positions were alike
+    double chi_square = 0;
+    unsigned degrees = 0;
+    double p_value = 1; //!< of a chi-square at least this large
+};
+
+//! \p frame_bits 0 in streaming. A frame's own ends are not like its middle: events near
+//! known ends are rarer, and one that wraps around a tail-biting frame begins at 0.
+position_test test_positions(const error_counter& counter, unsigned frame_bits);
+
+struct simulation_options {
+    viterbi_options decoder;
+    double ebn0_db = 3;             //!< infinity: no noise
+    double amplitude = 32;          //!< int8 steps; that of packed4 in proportion
+    std::uint64_t seed = 1;         //!< of data and noise
+    std::uint64_t min_errors = 100; //!< stops once reached (by both decoders); 0: never
+    std::uint64_t max_bits = 100'000'000;
+    unsigned threads = 1;   //!< that make noise and decode by maximum likelihood
+    bool reference = false; //!< full maximum likelihood on the same noise
+};
+
+struct simulation_result {
+    explicit simulation_result(const error_counter& empty)
+        : decoded(empty), reference(empty)
+    {
+    }
+    error_counter decoded;
+    error_counter reference;
+    //! Errors of the decoder in each tenth of max_bits.
+    std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
+    std::string backend, device; //!< that decoded
+    unsigned decode_length = 0;  //!< D
+    unsigned overlap = 0;        //!< L
+    double ratio = 0;            //!< of error rates, decoder over reference
+    double ratio_confidence = 0; //!< half of its 95 % interval, noise in common
+};
+
+/*!
+ * \brief Random data, encoded, sent over an AWGN channel and decoded.
+ *
+ * One stream from beginning to end, or frame after frame, in segments that are made by
+ * threads; the result does not depend on their number nor on the backend's batches.
+ * \p progress is called after each segment.
+ * \throws std::invalid_argument, or std::runtime_error if the decoder fails or does not
+ *         return as many bits as it was sent
+ */
+simulation_result simulate(
+    const simulation_options& options,
+    const std::function<void(const simulation_result&)>& progress = [](const auto&) {});
+
+} // namespace gr::gpufec::viterbi
+
+#endif /* INCLUDED_GPUFEC_VITERBI_SIMULATION_H */

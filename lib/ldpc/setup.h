@@ -1,0 +1,61 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What is constant over all batches: the codes and the arithmetic. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_SETUP_H
+#define INCLUDED_GPUFEC_LDPC_SETUP_H
+
+#include "message_rule.h"
+#include <gnuradio/gpufec/batch_decoder.h>
+#include <vector>
+
+namespace gr::gpufec::ldpc {
+
+struct setup {
+    std::vector<ldpc_code> codes; //!< a job names them by their index
+    ldpc_schedule schedule = ldpc_schedule::layered;
+    ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
+    ldpc_precision precision = ldpc_precision::int8;
+    double offset = -1;        //!< nats; negative: the code's own
+    double normalization = -1; //!< negative: the code's own
+    unsigned max_iterations = 25;
+    bool early_stop = true;
+    bool message_only = true; //!< of a code whose message comes first, nothing more
+
+    message_rule rule(const ldpc_code& code) const
+    {
+        return make_message_rule(code, algorithm, precision, offset, normalization);
+    }
+    //! Bytes of a channel value: int8, int16 or float, in steps of the code's rule.
+    std::size_t value_bytes() const
+    {
+        return precision == ldpc_precision::int8    ? 1
+               : precision == ldpc_precision::int16 ? 2
+                                                    : 4;
+    }
+    //! Decided bits of a codeword that are given out, counted from its first.
+    unsigned output_bits(const ldpc_code& code) const
+    {
+        return message_only && code.systematic_prefix() ? code.k() : code.n();
+    }
+    //! Bytes from one codeword to the next: whole vectors in, whole words out.
+    std::size_t frame_input_bytes(const ldpc_code& code) const
+    {
+        return (code.n() * value_bytes() + 15) / 16 * 16;
+    }
+    std::size_t frame_output_bytes(const ldpc_code& code) const
+    {
+        return (output_bits(code) + 31) / 32 * 4;
+    }
+
+    //! Host memory for a batch of \p codewords of any of the codes.
+    batch_limits limits(std::size_t codewords) const;
+};
+
+//! What a stream decoder of these options decodes. \throws std::invalid_argument
+setup make_setup(const ldpc_options& options);
+
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_SETUP_H */

@@ -1,0 +1,61 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The one way in which this module refuses a parameter. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_REFUSE_H
+#define INCLUDED_GPUFEC_PIPELINE_REFUSE_H
+
+#include <initializer_list>
+#include <cstddef>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace gr::gpufec {
+
+//! "NAME is VALUE: REASON". \throws std::invalid_argument
+template <class Value>
+[[noreturn]] void
+refuse(const std::string& name, const Value& value, const std::string& reason)
+{
+    std::ostringstream text;
+    text << name << " is " << value << ": " << reason;
+    throw std::invalid_argument(text.str());
+}
+
+//! Refuses a parameter unless it is \p good: "NAME is VALUE: allowed are ALLOWED".
+template <class Value>
+void require(bool good,
+             const std::string& name,
+             const Value& value,
+             const std::string& allowed)
+{
+    if (!good) {
+        refuse(name, value, "allowed are " + allowed);
+    }
+}
+
+//! What \p name stands for among \p choices. \throws std::invalid_argument that lists
+//! them
+template <class Value>
+Value choose(const std::string& parameter,
+             const std::string& name,
+             std::initializer_list<std::pair<const char*, Value>> choices)
+{
+    std::string allowed;
+    std::size_t left = choices.size();
+    for (const auto& [choice, value] : choices) {
+        if (name == choice) {
+            return value;
+        }
+        allowed += choice;
+        allowed += --left == 0 ? "" : left == 1 ? " and " : ", ";
+    }
+    refuse(parameter, '"' + name + '"', "allowed are " + allowed);
+}
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_REFUSE_H */

@@ -1,0 +1,271 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "frame.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace gr::gpufec::sync_map {
+
+namespace {
+
+unsigned log2(unsigned q) { return 31 - __builtin_clz(q); }
+
+std::int8_t to_llr(double zero, double one)
+{
+    const double llr = 8 * (std::log(zero) - std::log(one));
+    return std::isnan(llr) ? 0 : std::lrint(std::clamp(llr, -127.0, 127.0));
+}
+
+void write_llrs(unsigned q, const double* weight, std::byte* out)
+{
+    const unsigned bits = log2(q);
+    for (unsigned b = 0; b < bits; ++b) {
+        double sum[2] = { 0, 0 };
+        for (unsigned D = 0; D < q; ++D) {
+            sum[D >> (bits - 1 - b) & 1u] += weight[D];
+        }
+        const auto llr = to_llr(sum[0], sum[1]);
+        std::memcpy(out + b, &llr, 1);
+    }
+}
+
+template <class Value>
+void write_values(const double* values, unsigned count, std::byte* out)
+{
+    for (unsigned k = 0; k < count; ++k) {
+        const auto v = static_cast<Value>(values[k]);
+        std::memcpy(out + k * sizeof(v), &v, sizeof(v));
+    }
+}
+
+unsigned most_likely(const double* p, unsigned count)
+{
+    return std::max_element(p, p + count) - p;
+}
+
+} // namespace
+
+std::size_t setup::symbol_bytes() const
+{
+    switch (output) {
+    case sync_output::symbols:
+        return code.q() <= 256 ? 1 : 2;
+    case sync_output::posteriors:
+    case sync_output::extrinsics:
+        return code.q() * sizeof(float);
+    case sync_output::llr:
+        return log2(code.q());
+    case sync_output::posteriors64:
+        break;
+    }
+    return code.q() * sizeof(double);
+}
+
+double setup::largest_weight() const
+{
+    const bsid_weights w(channel);
+    return std::max(w.match, w.mismatch);
+}
+
+double setup::log_scale() const
+{
+    const unsigned uniform = priors ? symbols - outputs : symbols;
+    return std::log(unit()) * code.n() * symbols - std::log(double(code.q())) * uniform;
+}
+
+frame_items::frame_items(const setup& setup, const std::byte* frame)
+    : d_setup(setup),
+      d_start(frame + setup.start_at()),
+      d_end(frame + setup.end_at()),
+      d_items(frame + setup.items_at()),
+      d_priors(setup.priors ? reinterpret_cast<const float*>(frame + setup.priors_at())
+                            : nullptr)
+{
+    std::memcpy(&d_header, frame, sizeof(d_header));
+    d_valid = d_header.length >= 0 && d_header.length <= std::int64_t(setup.max_items);
+    const bsid_weights w(setup.channel);
+    const double scale = 1 / setup.largest_weight();
+    const double s = setup.code.alphabet();
+    d_match = w.match * scale;
+    d_mismatch = w.mismatch * scale;
+    d_erased = w.transmission(1 / s) * scale;
+    for (unsigned i = 0; d_priors && i < setup.outputs; ++i) {
+        double sum = 0;
+        for (unsigned D = 0; D < setup.code.q(); ++D) {
+            const float p = d_priors[i * setup.code.q() + D];
+            sum += p > 0 ? p : 0;
+        }
+        d_prior_scale.push_back(sum > 0 && std::isfinite(sum) ? 1 / sum : 0);
+    }
+}
+
+double frame_items::weight(std::int64_t position, unsigned symbol) const
+{
+    if (position < 0 || position >= d_header.length) {
+        return 0;
+    }
+    if (!d_setup.soft_input) {
+        const auto y = unsigned(d_items[position]);
+        return y >= d_setup.code.alphabet() ? d_erased
+                                            : (y == symbol ? d_match : d_mismatch);
+    }
+    float one;
+    std::memcpy(&one, d_items + position * sizeof(float), sizeof(float));
+    if (std::isnan(one)) {
+        return d_erased;
+    }
+    const double p = std::clamp(double(one), 0.0, 1.0);
+    const double likelihood = symbol ? p : 1 - p;
+    return d_match * likelihood + d_mismatch * (1 - likelihood);
+}
+
+double frame_items::boundary(const std::byte* row, unsigned m, unsigned i) const
+{
+    const std::int64_t at = std::int64_t(d_header.origin) + d_header.first + m +
+                            std::int64_t(d_setup.code.n()) * i;
+    double metric;
+    std::memcpy(&metric, row + m * sizeof(double), sizeof(double));
+    return at >= 0 && at <= d_header.length ? metric : 0;
+}
+
+double frame_items::end(unsigned m) const { return boundary(d_end, m, d_setup.symbols); }
+
+double frame_items::prior(unsigned i, unsigned D) const
+{
+    if (!d_priors || i >= d_setup.outputs) {
+        return 1;
+    }
+    const auto q = d_setup.code.q();
+    const float p = d_priors[i * q + D];
+    return d_prior_scale[i] > 0 ? (p > 0 ? p * d_prior_scale[i] : 0.0) : 1.0 / q;
+}
+
+void write_symbol(const setup& setup,
+                  const double* L,
+                  const double* prior,
+                  std::byte* out)
+{
+    const unsigned q = setup.code.q();
+    switch (setup.output) {
+    case sync_output::symbols: {
+        const std::uint16_t D = most_likely(L, q);
+        std::memcpy(out, &D, setup.symbol_bytes()); // little-endian, as every host here
+        return;
+    }
+    case sync_output::posteriors:
+        return write_values<float>(L, q, out);
+    case sync_output::posteriors64:
+        return write_values<double>(L, q, out);
+    case sync_output::extrinsics:
+    case sync_output::llr:
+        break;
+    }
+    std::vector<double> extrinsic(L, L + q);
+    double sum = 0;
+    for (unsigned D = 0; D < q; ++D) {
+        extrinsic[D] = prior ? (prior[D] > 0 ? L[D] / prior[D] : 0) : L[D];
+        sum += extrinsic[D];
+    }
+    for (auto& e : extrinsic) {
+        e /= sum;
+    }
+    setup.output == sync_output::llr ? write_llrs(q, extrinsic.data(), out)
+                                     : write_values<float>(extrinsic.data(), q, out);
+}
+
+void write_unknown(const setup& setup, std::byte* out, sync_status& status)
+{
+    const std::vector<double> L(setup.code.q(), 1.0 / setup.code.q());
+    for (unsigned i = 0; i < setup.outputs; ++i) {
+        write_symbol(setup, L.data(), nullptr, out + i * setup.symbol_bytes());
+    }
+    if (setup.drifts) {
+        const std::vector<double> flat(2 * setup.window, 1.0 / setup.window);
+        write_values<float>(flat.data(), flat.size(), out + setup.drifts_at());
+    }
+    status = { -INFINITY, float(std::log2(setup.window)), 0, 0, 0 };
+}
+
+void write_drifts(const setup& setup,
+                  const frame_header& header,
+                  const double* first,
+                  const double* last,
+                  double log_weight,
+                  std::byte* out,
+                  sync_status& status)
+{
+    const unsigned M = setup.window;
+    if (setup.drifts) {
+        write_values<float>(first, M, out + setup.drifts_at());
+        write_values<float>(last, M, out + setup.drifts_at() + M * sizeof(float));
+    }
+    double entropy = 0;
+    for (unsigned m = 0; m < M; ++m) {
+        entropy -= last[m] > 0 ? last[m] * std::log2(last[m]) : 0;
+    }
+    status.log_probability = log_weight + setup.log_scale();
+    status.entropy = entropy;
+    status.start_drift = header.first + int(most_likely(first, M));
+    status.end_drift = header.first + int(most_likely(last, M));
+    status.valid = 1;
+}
+
+std::vector<double> window_metrics(const drift_prior& prior, drift_range window)
+{
+    std::vector<double> metrics(window.size(), 0);
+    for (std::size_t k = 0; k < prior.probability.size(); ++k) {
+        const int m = prior.first + int(k);
+        if (window.contains(m)) {
+            metrics[m - window.first] = prior.probability[k];
+        }
+    }
+    return metrics;
+}
+
+void write_frame(const setup& setup,
+                 const frame_header& header,
+                 const std::vector<double>& start,
+                 const std::vector<double>& end,
+                 const float* priors,
+                 std::byte* frame)
+{
+    std::memcpy(frame, &header, sizeof(header));
+    std::memcpy(frame + setup.start_at(), start.data(), setup.window * sizeof(double));
+    std::memcpy(frame + setup.end_at(), end.data(), setup.window * sizeof(double));
+    if (setup.priors) {
+        auto* to = reinterpret_cast<float*>(frame + setup.priors_at());
+        const auto count = std::size_t(setup.outputs) * setup.code.q();
+        priors ? std::copy_n(priors, count, to) : std::fill_n(to, count, 1.0f);
+    }
+}
+
+void write_framed(const sync_options& o,
+                  const setup& setup,
+                  drift_range window,
+                  const void* items,
+                  std::size_t count,
+                  const float* priors,
+                  std::byte* frame)
+{
+    const std::int64_t drift = std::int64_t(count) - o.code.frame_bits();
+    const bool possible =
+        count <= setup.max_items &&
+        (!o.end.probability.empty() || (drift >= window.first && drift <= window.last));
+    frame_header header{ possible ? int(count) : -1, 0, window.first, 0 };
+    const auto end = !possible || !o.end.probability.empty()
+                         ? o.end
+                         : drift_prior{ int(drift), { 1 } };
+    write_frame(setup,
+                header,
+                window_metrics(o.start, window),
+                window_metrics(end, window),
+                priors,
+                frame);
+    if (possible && count > 0) {
+        std::memcpy(frame + setup.items_at(), items, count * setup.item_bytes());
+    }
+}
+
+} // namespace gr::gpufec::sync_map

@@ -1,0 +1,89 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How a frame lies in the memory of a batch: what is read of it, what is written. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_FRAME_H
+#define INCLUDED_GPUFEC_SYNC_MAP_FRAME_H
+
+#include "setup.h"
+
+namespace gr::gpufec::sync_map {
+
+//! Items of a frame as transmission weights, for the decoders of the CPU.
+class frame_items
+{
+public:
+    frame_items(const setup& setup, const std::byte* frame);
+
+    const frame_header& header() const { return d_header; }
+    //! False if the header's numbers make no sense.
+    bool valid() const { return d_valid; }
+
+    //! Weight of receiving item \p position when \p symbol is sent, in units of the
+    //! setup's largest; 0 beyond what was received.
+    double weight(std::int64_t position, unsigned symbol) const;
+
+    //! Metric of the window's drift number \p m at the first or the last boundary; 0
+    //! where that lies beyond what was received.
+    double start(unsigned m) const { return boundary(d_start, m, 0); }
+    double end(unsigned m) const;
+
+    //! Normalised; where there are none, 1.
+    double prior(unsigned i, unsigned D) const;
+
+private:
+    double boundary(const std::byte* row, unsigned m, unsigned i) const;
+
+    const setup& d_setup;
+    frame_header d_header;
+    const std::byte *d_start, *d_end, *d_items;
+    const float* d_priors;
+    bool d_valid;
+    double d_match, d_mismatch, d_erased;
+    std::vector<double> d_prior_scale;
+};
+
+//! Writes a message symbol's output. \p L has sum 1; so has \p prior, or is nullptr.
+void write_symbol(const setup& setup,
+                  const double* L,
+                  const double* prior,
+                  std::byte* out);
+
+//! Writes uniform output and the status of a frame that cannot be decoded.
+void write_unknown(const setup& setup, std::byte* out, sync_status& status);
+
+//! Writes the drift posteriors and the status of a frame.
+void write_drifts(const setup& setup,
+                  const frame_header& header,
+                  const double* first,
+                  const double* last,
+                  double log_weight,
+                  std::byte* out,
+                  sync_status& status);
+
+//! \p prior as metrics of the window's drifts.
+std::vector<double> window_metrics(const drift_prior& prior, drift_range window);
+
+//! Writes what lies before a frame's items: header, start and end metrics, priors
+//! (outputs × q, or nullptr: uniform).
+void write_frame(const setup& setup,
+                 const frame_header& header,
+                 const std::vector<double>& start,
+                 const std::vector<double>& end,
+                 const float* priors,
+                 std::byte* frame);
+
+//! Writes a frame of a framed decoder, its items included; one whose length lies beyond
+//! the drifts considered is marked as not to be decoded.
+void write_framed(const sync_options& options,
+                  const setup& setup,
+                  drift_range window,
+                  const void* items,
+                  std::size_t count,
+                  const float* priors,
+                  std::byte* frame);
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_FRAME_H */

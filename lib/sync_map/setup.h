@@ -1,0 +1,103 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* From what a user asks for to what all frames of a batch have in common. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_SETUP_H
+#define INCLUDED_GPUFEC_SYNC_MAP_SETUP_H
+
+#include "channel.h"
+#include <gnuradio/gpufec/batch_decoder.h>
+#include <gnuradio/gpufec/sync_map.h>
+#include <vector>
+
+namespace gr::gpufec::sync_map {
+
+//! The first thing of a frame's input.
+struct frame_header {
+    std::int32_t length; //!< received items; negative: a frame that cannot be decoded
+    std::int32_t origin; //!< received item of boundary 0 at drift 0
+    std::int32_t first;  //!< first drift of the window
+    std::int32_t unused;
+};
+
+//! What all frames of a batch have in common.
+struct setup {
+    sync_code code;
+    bsid_model channel;
+    unsigned window;    //!< drifts considered at each boundary
+    unsigned symbols;   //!< message symbols decoded through; indices repeat
+    unsigned outputs;   //!< of which so many are put out
+    unsigned max_items; //!< the most received items of a frame
+    drift_range change; //!< of one symbol, corridor form
+    bool soft_input;
+    bool priors;
+    bool drifts;
+    sync_output output;
+    sync_form form;
+    sync_precision precision;
+    sync_storage storage;
+    sync_receiver receiver;
+    unsigned insertion_cap;
+    double state_threshold, lattice_threshold;
+    //! What every received item weighs beside the channel: s, which makes an item that
+    //! has nothing to do with the code weigh 1. Then the paths of a stream that begin or
+    //! end elsewhere, and so explain fewer items, can be compared; and metrics differ
+    //! less from drift to drift, which floats need where drifts are many. 1 where priors
+    //! of a frame's ends say which paths explain how many items.
+    double item_weight;
+
+    // A frame's input: header, start and end metrics (window doubles each), priors
+    // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
+    // 0 and of boundary outputs (window floats each).
+    std::size_t start_at() const { return sizeof(frame_header); }
+    std::size_t end_at() const { return start_at() + window * sizeof(double); }
+    std::size_t priors_at() const { return end_at() + window * sizeof(double); }
+    std::size_t items_at() const
+    {
+        return priors_at() +
+               (priors ? std::size_t(outputs) * code.q() * sizeof(float) : 0);
+    }
+    std::size_t item_bytes() const { return soft_input ? sizeof(float) : 1; }
+    std::size_t input_bytes() const
+    {
+        return round_up(items_at() + max_items * item_bytes());
+    }
+    //! Output bytes of one message symbol.
+    std::size_t symbol_bytes() const;
+    std::size_t drifts_at() const { return round_up(outputs * symbol_bytes()); }
+    std::size_t output_bytes() const
+    {
+        return round_up(drifts_at() + (drifts ? 2 * window * sizeof(float) : 0));
+    }
+
+    //! The largest weight of a transmission without item_weight; with it, the unit of
+    //! lattices.
+    double largest_weight() const;
+    double unit() const { return largest_weight() * item_weight; }
+    //! Weight of one given item inserted.
+    double insertion() const { return bsid_weights(channel).insertion * item_weight; }
+    //! Weight of a deletion, in units.
+    double deletion() const { return bsid_weights(channel).deletion / unit(); }
+    //! What the logarithm of a frame's weight lacks of that of its probability, if its
+    //! lattices are in units and symbols without priors weigh 1; item_weight stays in.
+    double log_scale() const;
+
+    static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+};
+
+//! Refuses options that make no sense. \throws std::invalid_argument
+void check_options(const sync_options& options);
+
+//! The symbols of look-ahead of a stream.
+unsigned chosen_lookahead(const sync_options& options);
+
+//! The drifts that frames of these options are decoded with; of a stream, about the drift
+//! that is expected.
+drift_range decoder_window(const sync_options& options);
+
+setup make_setup(const sync_options& options);
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_SETUP_H */

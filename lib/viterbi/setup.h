@@ -1,0 +1,41 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What is constant over all batches: the code, its parallel blocks, and how soft values
+ * lie. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_SETUP_H
+#define INCLUDED_GPUFEC_VITERBI_SETUP_H
+
+#include "block_plan.h"
+#include <gnuradio/gpufec/batch_decoder.h>
+
+namespace gr::gpufec::viterbi {
+
+struct setup {
+    conv_code code;
+    block_plan plan;
+    value_map map;
+    bool packed4; //!< two values a byte, else int8
+
+    setup(const conv_code& c, const block_plan& p, bool packed)
+        : code(c), plan(p), map(make_value_map(c)), packed4(packed)
+    {
+    }
+
+    //! Bytes of \p values soft values.
+    std::size_t input_bytes(std::size_t values) const
+    {
+        return packed4 ? (values + 1) / 2 : values;
+    }
+    std::size_t frame_input_bytes() const { return input_bytes(plan.frame_values); }
+    //! Bytes from the output of a frame to that of the next: whole words.
+    std::size_t frame_output_bytes() const { return (plan.frame_bits + 31) / 32 * 4; }
+
+    //! Host memory for a batch of \p blocks parallel blocks.
+    batch_limits limits(std::size_t blocks) const;
+};
+
+} // namespace gr::gpufec::viterbi
+
+#endif /* INCLUDED_GPUFEC_VITERBI_SETUP_H */
