@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later
- * Copyright 2026 gr-gpufec developers */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Pairs of codewords in int8: the table of a code, its kernel, and the launch. */
 
@@ -8,14 +8,11 @@
 #include <cmath>
 #include <vector>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 namespace {
-#ifndef V_25
-#define V_25 2
-#endif
+
 // A kernel, and what it wants to know of memory.
 struct pair_variant {
     void (*kernel)(pair_table, pair_arguments) = nullptr;
@@ -26,16 +23,19 @@ struct pair_variant {
     std::size_t (*shared_bytes)(const pair_table& table, bool wrap) = nullptr;
 };
 
-template <unsigned MessageEdges,
-          bool SharedParity,
-          bool SharedTable,
-          bool Irregular = false,
-          bool External = false,
-          unsigned Blocks = Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
+template <
+    unsigned MessageEdges,
+    bool SharedParity,
+    bool SharedTable,
+    bool Irregular = false,
+    bool External = false,
+    unsigned Blocks =
+        Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
 pair_variant variant()
 {
-    using d = pairs::decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>;
-        return { pairs::decode_pairs<MessageEdges,
+    using d =
+        pairs::decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>;
+    return { pairs::decode_pairs<MessageEdges,
                                  SharedParity,
                                  SharedTable,
                                  Irregular,
@@ -48,7 +48,7 @@ pair_variant variant()
              d::shared_bytes };
 }
 
-pair_variant choose(unsigned edges, bool irregular, bool twice)
+pair_variant choose(unsigned edges, bool irregular, bool large)
 {
     if (irregular) {
         return edges <= 5    ? variant<5, true, true, true>()
@@ -76,8 +76,7 @@ pair_variant choose(unsigned edges, bool irregular, bool twice)
     case 20:
         return variant<20, false, true>();
     case 25:
-        return twice ? variant<25, true, true, false, false, V_25>()
-                     : variant<25, false, false>();
+        return large ? variant<25, false, false>() : variant<25, true, true>();
     case 28:
         return variant<28, false, false, false, true>();
     default:
@@ -124,8 +123,10 @@ public:
     explicit barriers(unsigned groups) : d_used(groups, false) {}
     bool before(const std::vector<edge>& layer)
     {
-        const bool needed = std::any_of(
-            layer.begin(), layer.end(), [this](const edge& e) { return d_used[e.group]; });
+        const bool needed =
+            std::any_of(layer.begin(), layer.end(), [this](const edge& e) {
+                return d_used[e.group];
+            });
         if (needed) {
             passed();
         }
@@ -157,7 +158,7 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
         largest = std::max(largest, unsigned(layer.size()));
         irregular |= layer.size() != layers[0].size();
     }
-    v = choose(largest, irregular, code.k() < 20000);
+    v = choose(largest, irregular, code.k() > 32400);
     auto table = std::make_unique<pair_table>();
     if (!v.kernel || q > std::size(table->layer) ||
         q * v.message_edges > std::size(table->edges)) {
@@ -236,15 +237,15 @@ struct outgoing {
     }
     double of(int m) const
     {
-        const double x =
-            std::min(1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
+        const double x = std::min(
+            1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
         return (half_of(x * span + 0.5) - 0.5) / pairs::unit;
     }
     bool follows(const message_rule& rule) const
     {
         for (int m = 0; m < 2048; ++m) {
-            const int x = std::max(
-                0, std::min(m - int(rule.offset), int(rule.message_limit)));
+            const int x =
+                std::max(0, std::min(m - int(rule.offset), int(rule.message_limit)));
             if (of(m) != (x * rule.sixteenths + 8) >> 4) {
                 return false;
             }
@@ -359,6 +360,5 @@ make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
         std::move(table), values, v, wrap_shared, resident, p.multiProcessorCount);
 }
 
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later
- * Copyright 2026 gr-gpufec developers */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum for the codes of DVB-S2 in int8: a block of threads decodes two
  * codewords in the halves of a half2, which holds these integers exactly, in units of
@@ -21,9 +21,8 @@
 #include "cuda_pairs.h"
 #include <cuda_fp16.h>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 namespace pairs {
 
 constexpr unsigned group = 360; // of bits, and of the checks of a layer
@@ -31,7 +30,7 @@ constexpr unsigned threads = group;
 constexpr unsigned bytes = 4 * group; // of a group's posteriors
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
-constexpr float missing = 1500 * unit; // magnitude of an edge that is not there
+constexpr float missing = 1500 * unit;    // magnitude of an edge that is not there
 constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
 constexpr unsigned flag_words = 4;
 
@@ -121,7 +120,11 @@ struct messages {
     // 32-bit words of a layer.
     static constexpr unsigned layer_words = few ? threads * 3 / 2 : words * threads;
     // Vectors of one size for all threads, then smaller ones.
-    static constexpr unsigned width = few ? 1 : words % 4 == 0 ? 4 : words % 2 == 0 ? 2 : words > 4 ? 4 : 2;
+    static constexpr unsigned width = few              ? 1
+                                      : words % 4 == 0 ? 4
+                                      : words % 2 == 0 ? 2
+                                      : words > 4      ? 4
+                                                       : 2;
     static constexpr unsigned rest = words % width; // one word or none
     static_assert(rest < 2, "words that fit in no vector");
 
@@ -149,28 +152,28 @@ struct messages {
         if constexpr (few) {
             word[1] = __ldcg(from.vectors + ahead);
             word[0] = __ldcg(from.two_bytes + 2 * ahead);
-            return;
-        }
+        } else {
 #pragma unroll
-        for (unsigned w = 0; w < words - rest; w += width) {
-            const auto* const at = from.vectors + ahead + w * threads;
-            if constexpr (width == 4) {
-                const auto v = __ldcg(reinterpret_cast<const uint4*>(at));
-                word[w] = v.x;
-                word[w + 1] = v.y;
-                word[w + 2] = v.z;
-                word[w + 3] = v.w;
-            } else {
-                const auto v = __ldcg(reinterpret_cast<const uint2*>(at));
-                word[w] = v.x;
-                word[w + 1] = v.y;
+            for (unsigned w = 0; w < words - rest; w += width) {
+                const auto* const at = from.vectors + ahead + w * threads;
+                if constexpr (width == 4) {
+                    const auto v = __ldcg(reinterpret_cast<const uint4*>(at));
+                    word[w] = v.x;
+                    word[w + 1] = v.y;
+                    word[w + 2] = v.z;
+                    word[w + 3] = v.w;
+                } else {
+                    const auto v = __ldcg(reinterpret_cast<const uint2*>(at));
+                    word[w] = v.x;
+                    word[w + 1] = v.y;
+                }
+            }
+            if constexpr (rest) {
+                word[words - 1] = __ldcg(from.word + ahead);
             }
         }
-        if constexpr (rest) {
-            word[words - 1] = __ldcg(from.word + ahead);
-        }
     }
-    // What was loaded, as at() wants it.
+    // What was loaded, as without() wants it.
     __device__ void open()
     {
         if constexpr (few) {
@@ -183,20 +186,21 @@ struct messages {
         if constexpr (few) {
             __stcg(to.vectors, word[1]);
             __stcg(to.two_bytes, std::uint16_t(__byte_perm(word[0], 0, 0x4431)));
-            return;
-        }
+        } else {
 #pragma unroll
-        for (unsigned w = 0; w < words - rest; w += width) {
-            auto* const at = to.vectors + w * threads;
-            if constexpr (width == 4) {
-                __stcg(reinterpret_cast<uint4*>(at),
-                       make_uint4(word[w], word[w + 1], word[w + 2], word[w + 3]));
-            } else {
-                __stcg(reinterpret_cast<uint2*>(at), make_uint2(word[w], word[w + 1]));
+            for (unsigned w = 0; w < words - rest; w += width) {
+                auto* const at = to.vectors + w * threads;
+                if constexpr (width == 4) {
+                    __stcg(reinterpret_cast<uint4*>(at),
+                           make_uint4(word[w], word[w + 1], word[w + 2], word[w + 3]));
+                } else {
+                    __stcg(reinterpret_cast<uint2*>(at),
+                           make_uint2(word[w], word[w + 1]));
+                }
             }
-        }
-        if constexpr (rest) {
-            __stcg(to.word, word[words - 1]);
+            if constexpr (rest) {
+                __stcg(to.word, word[words - 1]);
+            }
         }
     }
     // Of the parity bit before, in the sign bits.
@@ -241,14 +245,17 @@ class renewal
 public:
     messages<Edges> fresh;
 
-    __device__ renewal(half2 least, half2 second, const pair_arguments& a, const constants& k)
+    __device__
+    renewal(half2 least, half2 second, const pair_arguments& a, const constants& k)
         : d_constants(k)
     {
         const half2 slope = value_of(a.slope), floor = value_of(a.floor);
         const half2 span = value_of(a.span);
-        const half2 first = __hfma2(__hfma2_sat(__habs2(least), slope, floor), span, all(0.5f));
+        const half2 first =
+            __hfma2(__hfma2_sat(__habs2(least), slope, floor), span, all(0.5f));
         const half2 other = __hfma2(__hfma2_sat(second, slope, floor), span, all(0.5f));
-        fresh.word[messages<Edges>::parts] = __byte_perm(bits(first), bits(other), 0x6420);
+        fresh.word[messages<Edges>::parts] =
+            __byte_perm(bits(first), bits(other), 0x6420);
         d_least = __hsub2(first, all(0.5f));
         d_step = __hsub2(other, first);
         d_above = __hfma2(__habs2(least), k.per_unit, all(1));
@@ -271,7 +278,8 @@ public:
     {
         // 1 where |t| is the least, else 0
         const half2 mark = __hfma2_sat(__habs2(t), all(-1 / unit), d_above);
-        return { value_of((bits(t) & signs) ^ d_product), __hfma2(mark, d_step, d_least) };
+        return { value_of((bits(t) & signs) ^ d_product),
+                 __hfma2(mark, d_step, d_least) };
     }
     __device__ half2 posterior(unsigned e, half2 t)
     {
@@ -280,7 +288,8 @@ public:
         const half2 magnitude = __hfma2(mark, d_step, d_least);
         const unsigned at = 6 - 2 * (e % 4); // the mark's bit, below the sign's
         auto& octet = d_octet[e / 4];
-        octet = __hfma2(sign, e % 4 ? all(-float(1 << at)) : d_constants.four_edges, octet);
+        octet =
+            __hfma2(sign, e % 4 ? all(-float(1 << at)) : d_constants.four_edges, octet);
         octet = __hfma2(mark, all(1 << at), octet);
         return __hfma2(sign, magnitude, t);
     }
@@ -307,10 +316,14 @@ private:
     half2 d_octet[octets];
 };
 
-template <unsigned MessageEdges, bool SharedParity, bool SharedTable, bool Irregular, bool External>
+template <unsigned MessageEdges,
+          bool SharedParity,
+          bool SharedTable,
+          bool Irregular,
+          bool External>
 class decoder
 {
-    using parity = std::uint16_t; // bytes, 128 added
+    using parity = std::uint16_t;                       // bytes, 128 added
     static constexpr unsigned edges = MessageEdges + 1; // the parity bit before: edge 0
     using kept = messages<edges>;
     static constexpr unsigned layer_words = kept::layer_words;
@@ -321,10 +334,7 @@ class decoder
     // registers go.
     static constexpr bool Ahead = MessageEdges <= 5 || MessageEdges == 12;
     // Layers that are fetched at once, before they are prepared.
-#ifndef V_DEPTH
-#define V_DEPTH 4
-#endif
-    static constexpr unsigned depth = MessageEdges <= 4 ? V_DEPTH : 2;
+    static constexpr unsigned depth = MessageEdges <= 9 ? 4 : 2;
     static constexpr unsigned distance = depth + Ahead;
 
 public:
@@ -332,7 +342,10 @@ public:
                                             : MessageEdges <= 8  ? 4
                                             : MessageEdges <= 12 ? 6
                                                                  : 12;
-    __host__ __device__ static constexpr unsigned parity_words(unsigned q) { return (q + distance + 1) / 2 * threads; }
+    __host__ __device__ static constexpr unsigned parity_words(unsigned q)
+    {
+        return (q + distance + 1) / 2 * threads;
+    }
     static constexpr unsigned wrap_words = threads + 4;
     static std::size_t shared_bytes(const pair_table& t, bool wrap)
     {
@@ -343,8 +356,8 @@ public:
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
         // More layers than there are: what is fetched ahead at the end.
-        return std::size_t(layer_words) * (q + distance) + (SharedParity ? 0 : parity_words(q)) +
-               wrap_words + (External ? group : 0);
+        return std::size_t(layer_words) * (q + distance) +
+               (SharedParity ? 0 : parity_words(q)) + wrap_words + (External ? group : 0);
     }
 
     __device__ decoder(const pair_table& table, const pair_arguments& a)
@@ -372,8 +385,8 @@ public:
             d_entries = next;
             next += q * entry_words;
             for (unsigned i = d_j; i < q * MessageEdges; i += threads) {
-                auto* const to = d_entries + i / MessageEdges * entry_words +
-                                 i % MessageEdges * 2;
+                auto* const to =
+                    d_entries + i / MessageEdges * entry_words + i % MessageEdges * 2;
                 to[0] = table.edges[i].step;
                 to[1] = table.edges[i].base;
             }
@@ -414,8 +427,8 @@ private:
 
     __device__ void decode(std::uint32_t first, bool both)
     {
-        const ldpc_frame frame[2] = { d_args.frames.table[first],
-                                      d_args.frames.table[first + both] };
+        const frame_place frame[2] = { d_args.frames.table[first],
+                                       d_args.frames.table[first + both] };
         load(d_args.frames.input + frame[0].input, d_args.frames.input + frame[1].input);
         __syncthreads();
         unsigned active = both ? 3 : 1; // codewords that are not done
@@ -446,7 +459,7 @@ private:
     }
 
     __device__ void finish(unsigned w,
-                           const ldpc_frame& frame,
+                           const frame_place& frame,
                            std::uint32_t iterations,
                            std::uint32_t violated)
     {
@@ -982,20 +995,26 @@ private:
     std::uint32_t* d_wrap; // posterior of the last layer's parity bit of check j − 1
     std::uint32_t* d_state;
     std::uint32_t* d_external;
-    std::uint32_t* d_entries = nullptr; // of the layers, in shared memory
+    std::uint32_t* d_entries; // of the layers, in shared memory
 };
 
-template <unsigned MessageEdges, bool SharedParity, bool SharedTable, bool Irregular, bool External, unsigned Blocks>
+template <unsigned MessageEdges,
+          bool SharedParity,
+          bool SharedTable,
+          bool Irregular,
+          bool External,
+          unsigned Blocks>
 __global__ void __launch_bounds__(threads, Blocks)
     decode_pairs(const __grid_constant__ pair_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
-    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>(table, arguments).run();
+    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>(table,
+                                                                          arguments)
+        .run();
 }
 
 } // namespace pairs
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH */

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later
- * Copyright 2026 gr-gpufec developers */
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the kernels that decode pairs of codewords are told, and which there are. */
 
@@ -10,9 +10,8 @@
 #include <cstdint>
 #include <memory>
 
-namespace gr {
-namespace gpufec {
-namespace ldpc_cuda {
+namespace gr::gpufec::ldpc {
+namespace device {
 
 /*!
  * \brief The message edges of a DVB-S2 code's layers.
@@ -26,7 +25,7 @@ namespace ldpc_cuda {
  */
 struct pair_table {
     struct edge {
-        std::int32_t step; //!< −4·s
+        std::int32_t step;  //!< −4·s
         std::uint32_t base; //!< byte offset of the group
     };
     // Of a layer: degree in the lowest byte; deferred edges; what follows.
@@ -49,8 +48,8 @@ struct pair_table {
 struct pair_arguments {
     device_frames frames;
     stopping stop;
-    std::uint32_t* state; // of blocks at once
-    std::uint32_t* taken; // of its parts, one where a block has it
+    std::uint32_t* state;     // of blocks at once
+    std::uint32_t* taken;     // of its parts, one where a block has it
     std::uint32_t slots;      // parts
     std::uint32_t slots_each; // of a multiprocessor
     // Pairs of halves: what leaves with a least magnitude m is span · (0 … 1 of
@@ -60,12 +59,7 @@ struct pair_arguments {
     bool wrap_shared;
 };
 
-//! Pairs of codewords in int8, or nullptr where code, rule or device do not suit it.
-std::unique_ptr<code_kernel>
-make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device);
-
-} // namespace ldpc_cuda
-} // namespace gpufec
-} // namespace gr
+} // namespace device
+} // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_H */
