@@ -18,6 +18,7 @@
 #include <string>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::ldpc;
 using namespace gr::gpufec::ldpc::device;
 
 namespace {
@@ -103,6 +104,7 @@ struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
     bool generic = false;
+    bool folded = false; // of the kernels for DVB-S2 codes the second
     bool sum_product = false;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -249,7 +251,9 @@ private:
             return make_flooding_kernel(d_code, d_rule);
         }
         std::unique_ptr<code_kernel> k;
-        if (!d_options.generic) {
+        if (d_options.folded) {
+            k = make_folded_kernel(d_code, d_rule, 0);
+        } else if (!d_options.generic) {
             k = make_dvbs2_kernel(d_code, d_rule, 0);
         }
         return k ? std::move(k) : make_layered_kernel(d_code, d_rule, 0);
@@ -295,36 +299,46 @@ private:
     const cuda::buffer<std::uint8_t> d_scratch;
 };
 
+// Early stop or a fixed number of iterations.
 void speed(const ldpc_code& code,
            const options& o,
+           double es_n0_db,
            unsigned iterations,
+           bool early_stop,
            std::size_t frames)
 {
     trial t(code, o, frames);
-    t.receive(8, 1);
+    t.receive(es_n0_db, 1);
     cuda::event begin(cudaEventDefault), end(cudaEventDefault);
     float best = 1e9f;
     for (unsigned i = 0; i < 6; ++i) {
         cudaEventRecord(begin.get());
-        t.decode(iterations, false);
+        t.decode(iterations, early_stop);
         cudaEventRecord(end.get());
         cuda::check(cudaEventSynchronize(end.get()), "decoding");
         float ms;
         cudaEventElapsedTime(&ms, begin.get(), end.get());
         best = i ? std::min(best, ms) : best; // the first warms up
     }
-    const double edges = double(frames) * iterations * code.edges();
+    const double mean = t.mean_iterations();
+    const double edges = double(frames) * mean * code.edges();
     std::printf(
         "{\"speed\": \"%s\", \"precision\": \"%s\", \"schedule\": \"%s\", "
-        "\"generic\": %d, \"frames\": "
-        "%zu, \"iterations\": %u, \"ms\": %.4f, \"T_edge_iterations_per_s\": %.4f, "
+        "\"generic\": %d, \"folded\": %d, \"es_n0_db\": %.2f, \"early_stop\": %d, "
+        "\"frames\": %zu, \"frame_errors\": %llu, \"iterations\": %u, "
+        "\"mean_iterations\": %.2f, \"ms\": %.4f, \"T_edge_iterations_per_s\": %.4f, "
         "\"information_Gb_per_s\": %.3f}\n",
         code.name().c_str(),
         o.precision_name.c_str(),
         o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
         o.generic,
+        o.folded,
+        es_n0_db,
+        early_stop,
         frames,
+        t.errors().frames,
         iterations,
+        mean,
         best,
         edges / best / 1e9,
         double(frames) * code.k() / best / 1e6);
@@ -444,7 +458,8 @@ const std::map<std::string, double> standard{
 } // namespace
 
 /* What it does:
- * speed      the time of FRAMES frames, fixed iterations
+ * speed      the time of FRAMES frames at 8 dB, fixed iterations
+ * early      the same at the standard's Es/N0 + MARGIN_DB, where decoding stops early
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
  * threshold  the same from there on upwards, down to a frame in a thousand
  * check      sum-product beside the reference, which computes in double */
@@ -453,9 +468,9 @@ try {
     if (argc < 7) {
         std::fprintf(
             stderr,
-            "usage: %s speed|fer|threshold|check "
+            "usage: %s speed|early|fer|threshold|check "
             "int8|int16|float|sum-product normal|short RATE|all ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [generic|flooding]\n",
+            "[MARGIN_DB|-] [folded|generic|flooding]\n",
             argv[0]);
         return 1;
     }
@@ -468,6 +483,7 @@ try {
     o.sum_product = o.precision_name == "sum-product";
     if (argc > 8) {
         o.generic = std::string(argv[8]) == "generic";
+        o.folded = std::string(argv[8]) == "folded";
         o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
                                                         : ldpc_schedule::layered;
     }
@@ -480,7 +496,9 @@ try {
         const std::size_t frames = std::atol(argv[6]);
         const double es_n0_db = standard.at(rate) + (argc > 7 ? std::atof(argv[7]) : 0);
         if (what == "speed") {
-            speed(code, o, iterations, frames);
+            speed(code, o, 8, iterations, false, frames);
+        } else if (what == "early") {
+            speed(code, o, es_n0_db, iterations, true, frames);
         } else if (what == "check") {
             check(code, es_n0_db, iterations, frames);
         } else if (what == "threshold") {

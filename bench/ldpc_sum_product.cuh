@@ -13,6 +13,8 @@
 namespace gr::gpufec {
 namespace sum_product_kernel {
 
+using namespace ldpc;
+
 constexpr unsigned checks = 360; // of a layer, one a thread
 constexpr unsigned most_edges = 32;
 

@@ -5,6 +5,7 @@
 
 #include "cuda_dvbs2.h"
 #include <algorithm>
+#include <vector>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -67,8 +68,71 @@ private:
 
 } // namespace
 
+namespace {
+
+// Kernels in the order of their speed, each for batches from a size on.
+class planned_kernel : public code_kernel
+{
+public:
+    struct plan {
+        std::unique_ptr<code_kernel> kernel;
+        std::size_t from; // codewords
+    };
+    explicit planned_kernel(std::vector<plan> plans) : d_plans(std::move(plans)) {}
+
+    std::size_t scratch_bytes(std::size_t codewords) const override
+    {
+        std::size_t most = 0;
+        for (const auto& p : d_plans) {
+            most = std::max(most, p.kernel->scratch_bytes(codewords));
+        }
+        return most;
+    }
+    void launch(const device_frames& frames,
+                const stopping& stop,
+                void* scratch,
+                cudaStream_t stream) const override
+    {
+        for (const auto& p : d_plans) {
+            if (frames.count >= p.from) {
+                return p.kernel->launch(frames, stop, scratch, stream);
+            }
+        }
+    }
+
+private:
+    const std::vector<plan> d_plans; // the last for all
+};
+
+} // namespace
+
 std::unique_ptr<code_kernel>
 make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
+{
+    std::vector<planned_kernel::plan> plans;
+    if (auto pairs = make_pairs_kernel(code, rule, device)) {
+        // Where checks are large and a codeword has a multiprocessor to itself, fewer
+        // threads with twice the work are faster.
+        int multiprocessors = 0;
+        cuda::check(cudaDeviceGetAttribute(
+                        &multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                    "device attribute");
+        const bool large_checks = code.edges() > 24 * code.checks();
+        plans.push_back(
+            { std::move(pairs), large_checks ? std::size_t(multiprocessors) + 1 : 0 });
+    }
+    if (plans.empty() || plans.back().from > 0) {
+        if (auto folded = make_folded_kernel(code, rule, device)) {
+            plans.push_back({ std::move(folded), 0 });
+        } else if (!plans.empty()) {
+            plans.back().from = 0;
+        }
+    }
+    return plans.empty() ? nullptr : std::make_unique<planned_kernel>(std::move(plans));
+}
+
+std::unique_ptr<code_kernel>
+make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device)
 {
     if (!code.q()) {
         return nullptr;

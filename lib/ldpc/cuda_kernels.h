@@ -59,6 +59,14 @@ public:
 std::unique_ptr<code_kernel>
 make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device);
 
+//! Of those, for int8: a pair of codewords a block. For large batches the fastest.
+std::unique_ptr<code_kernel>
+make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device);
+
+//! Of those: a codeword a block, in int8 folded.
+std::unique_ptr<code_kernel>
+make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device);
+
 //! Layered decoding of any code.
 std::unique_ptr<code_kernel>
 make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device);

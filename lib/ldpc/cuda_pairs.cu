@@ -1,0 +1,364 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Pairs of codewords in int8: the table of a code, its kernel, and the launch. */
+
+#include "cuda_pairs.cuh"
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+namespace {
+
+// A kernel, and what it wants to know of memory.
+struct pair_variant {
+    void (*kernel)(pair_table, pair_arguments) = nullptr;
+    unsigned message_edges = 0;
+    unsigned most_shared = 0; // edges of a layer to bits that have several
+    bool external = false;
+    std::size_t (*state_words)(unsigned q) = nullptr;
+    std::size_t (*shared_bytes)(const pair_table& table, bool wrap) = nullptr;
+};
+
+template <
+    unsigned MessageEdges,
+    bool SharedParity,
+    bool SharedTable,
+    bool Irregular = false,
+    bool External = false,
+    unsigned Blocks =
+        Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
+pair_variant variant()
+{
+    using d =
+        pairs::decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>;
+    return { pairs::decode_pairs<MessageEdges,
+                                 SharedParity,
+                                 SharedTable,
+                                 Irregular,
+                                 External,
+                                 Blocks>,
+             MessageEdges,
+             d::most_shared,
+             External,
+             d::state_words,
+             d::shared_bytes };
+}
+
+pair_variant choose(unsigned edges, bool irregular, bool large)
+{
+    if (irregular) {
+        return edges <= 5    ? variant<5, true, true, true>()
+               : edges <= 11 ? variant<11, true, true, true>()
+               : edges <= 17 ? variant<17, true, true, true>()
+                             : pair_variant{};
+    }
+    switch (edges) {
+    case 2:
+        return variant<2, true, true>();
+    case 3:
+        return variant<3, true, true>();
+    case 4:
+        return variant<4, true, true>();
+    case 5:
+        return variant<5, true, true>();
+    case 8:
+        return variant<8, true, true>();
+    case 9:
+        return variant<9, true, true>();
+    case 12:
+        return variant<12, false, true>();
+    case 16:
+        return variant<16, false, true>();
+    case 20:
+        return variant<20, false, true>();
+    case 25:
+        return large ? variant<25, false, false>() : variant<25, true, true>();
+    case 28:
+        return variant<28, false, false, false, true>();
+    default:
+        return {};
+    }
+}
+
+struct edge {
+    unsigned group, shift, round;
+    bool shared;
+};
+
+// By layer: deferred edges by their rounds, those that write the same bits, the others.
+std::vector<std::vector<edge>> layers_of(const ldpc_code& code)
+{
+    const auto q = code.q();
+    std::vector<std::vector<edge>> layers(q);
+    for (unsigned g = 0; g < code.addresses().size(); ++g) {
+        std::vector<unsigned> rounds(q, 0);
+        for (const unsigned x : code.addresses()[g]) {
+            layers[x % q].push_back({ g, x / q, rounds[x % q]++, false });
+        }
+        for (auto& layer : layers) {
+            for (auto& e : layer) {
+                e.shared |= e.group == g && rounds[&layer - layers.data()] > 1;
+            }
+        }
+    }
+    for (auto& layer : layers) {
+        std::stable_sort(layer.begin(), layer.end(), [](const edge& a, const edge& b) {
+            const auto rank = [](const edge& e) {
+                return e.round ? int(e.round) : e.shared ? 1000 : 1001;
+            };
+            return rank(a) != rank(b) ? rank(a) < rank(b) : a.group < b.group;
+        });
+    }
+    return layers;
+}
+
+// Whether layers have a barrier; \p used: the groups since the last one.
+class barriers
+{
+public:
+    explicit barriers(unsigned groups) : d_used(groups, false) {}
+    bool before(const std::vector<edge>& layer)
+    {
+        const bool needed =
+            std::any_of(layer.begin(), layer.end(), [this](const edge& e) {
+                return d_used[e.group];
+            });
+        if (needed) {
+            passed();
+        }
+        for (const auto& e : layer) {
+            d_used[e.group] = true;
+        }
+        if (layer.front().round) { // has its own, after which only these are used
+            passed();
+            for (const auto& e : layer) {
+                d_used[e.group] = d_used[e.group] || e.shared;
+            }
+        }
+        return needed;
+    }
+    void passed() { std::fill(d_used.begin(), d_used.end(), false); }
+
+private:
+    std::vector<bool> d_used;
+};
+
+// None for a code that the kernels are not made for.
+std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
+{
+    const auto layers = layers_of(code);
+    const auto q = code.q();
+    unsigned largest = 0;
+    bool irregular = false;
+    for (const auto& layer : layers) {
+        largest = std::max(largest, unsigned(layer.size()));
+        irregular |= layer.size() != layers[0].size();
+    }
+    v = choose(largest, irregular, code.k() > 32400);
+    auto table = std::make_unique<pair_table>();
+    if (!v.kernel || q > std::size(table->layer) ||
+        q * v.message_edges > std::size(table->edges)) {
+        return nullptr;
+    }
+    const unsigned groups = code.k() / pairs::group;
+    table->q = q;
+    table->message_bits = code.k();
+    table->shared_groups = groups - v.external;
+    barriers needed(groups);
+    bool since_first = false; // a barrier after the first layer
+    for (unsigned i = 0; i < q; ++i) {
+        auto layer = layers[i];
+        std::uint32_t head = unsigned(layer.size());
+        unsigned deferred = 0, shared = 0;
+        for (const auto& e : layer) {
+            if (e.round && (deferred == 0 || e.round != layer[deferred - 1].round)) {
+                head |= 1u << (pair_table::round_at + deferred);
+            }
+            deferred += e.round > 0;
+            shared += e.shared;
+        }
+        if (shared > v.most_shared) {
+            return nullptr;
+        }
+        head |= deferred << pair_table::deferred_at;
+        head |= deferred ? pair_table::shares : 0;
+        // What a thread kept of its neighbour's bit in the first layer that one fetches
+        // some layers before the last.
+        bool barrier = needed.before(layer) && i > 0;
+        if (i > 0 && i + 4 >= q && !since_first) {
+            barrier = true;
+        }
+        since_first |= i > 0 && barrier;
+        head |= barrier ? pair_table::barrier : 0;
+        if (v.external) {
+            for (std::size_t e = 0; e < layer.size(); ++e) {
+                if (layer[e].group == groups - 1) {
+                    if (layer[e].shared || (head & pair_table::external)) {
+                        return nullptr;
+                    }
+                    head |= pair_table::external;
+                    std::swap(layer[e], layer.back());
+                    e = layer.size() - 1;
+                }
+            }
+        }
+        table->layer[i] = head;
+        for (std::size_t e = 0; e < layer.size(); ++e) {
+            const bool outside = v.external && layer[e].group == groups - 1;
+            table->edges[i * v.message_edges + e] = {
+                -4 * int(layer[e].shift), outside ? 0 : pairs::bytes * layer[e].group
+            };
+        }
+    }
+    return table;
+}
+
+std::uint32_t both(double x)
+{
+    const auto h = __half_as_ushort(__double2half(x));
+    return h | std::uint32_t(h) << 16;
+}
+double half_of(double x) { return __half2float(__double2half(x)); }
+
+// What leaves with a least magnitude of m steps, as the kernels compute it.
+struct outgoing {
+    double slope, floor, span;
+    explicit outgoing(const message_rule& rule)
+    {
+        const double limit = rule.message_limit;
+        slope = half_of(1 / (limit * pairs::unit));
+        // Halves are rounded up, so they are made a little more.
+        floor = half_of((1 / 32.0 - rule.offset) / limit);
+        span = half_of(limit * rule.sixteenths / 16 * pairs::unit);
+    }
+    double of(int m) const
+    {
+        const double x = std::min(
+            1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
+        return (half_of(x * span + 0.5) - 0.5) / pairs::unit;
+    }
+    bool follows(const message_rule& rule) const
+    {
+        for (int m = 0; m < 2048; ++m) {
+            const int x =
+                std::max(0, std::min(m - int(rule.offset), int(rule.message_limit)));
+            if (of(m) != (x * rule.sixteenths + 8) >> 4) {
+                return false;
+            }
+        }
+        return true;
+    }
+};
+
+class pairs_kernel : public code_kernel
+{
+public:
+    pairs_kernel(std::unique_ptr<pair_table> table,
+                 const outgoing& rule,
+                 const pair_variant& v,
+                 bool wrap_shared,
+                 unsigned each,
+                 unsigned multiprocessors)
+        : d_table(std::move(table)),
+          d_rule(rule),
+          d_variant(v),
+          d_wrap_shared(wrap_shared),
+          d_each(each),
+          d_blocks(each * multiprocessors)
+    {
+    }
+
+    std::size_t scratch_bytes(std::size_t codewords) const override
+    {
+        const auto slots = slots_for(codewords);
+        return flag_bytes(slots) +
+               std::size_t(slots) * d_variant.state_words(d_table->q) * 4;
+    }
+
+    void launch(const device_frames& frames,
+                const stopping& stop,
+                void* scratch,
+                cudaStream_t stream) const override
+    {
+        const auto slots = slots_for(frames.count);
+        auto* const taken = static_cast<std::uint32_t*>(scratch);
+        cuda::check(cudaMemsetAsync(taken, 0, flag_bytes(slots), stream), "memset");
+        // Where each codeword can have a block to itself, none shares one.
+        const unsigned at_once = frames.count <= d_blocks ? 1 : 2;
+        const pair_arguments arguments{ frames,
+                                        stop,
+                                        taken + flag_bytes(slots) / sizeof(*taken),
+                                        taken,
+                                        slots,
+                                        d_each,
+                                        both(d_rule.slope),
+                                        both(d_rule.floor),
+                                        both(d_rule.span),
+                                        at_once,
+                                        d_wrap_shared };
+        d_variant.kernel<<<(frames.count + at_once - 1) / at_once,
+                           pairs::threads,
+                           d_variant.shared_bytes(*d_table, d_wrap_shared),
+                           stream>>>(*d_table, arguments);
+        cuda::check(cudaGetLastError(), "LDPC kernel");
+    }
+
+private:
+    unsigned slots_for(std::size_t codewords) const
+    {
+        return unsigned(std::min<std::size_t>(d_blocks, codewords));
+    }
+    static std::size_t flag_bytes(unsigned slots)
+    {
+        return (slots * sizeof(std::uint32_t) + 255) / 256 * 256;
+    }
+
+    const std::unique_ptr<pair_table> d_table;
+    const outgoing d_rule;
+    const pair_variant d_variant;
+    const bool d_wrap_shared;
+    const unsigned d_each;   // blocks at once, of a multiprocessor
+    const unsigned d_blocks; // of all
+};
+
+} // namespace
+
+std::unique_ptr<code_kernel>
+make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
+{
+    // Halves hold integers up to 2048.
+    if (!code.q() || rule.precision != ldpc_precision::int8 ||
+        rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
+        return nullptr;
+    }
+    const outgoing values(rule);
+    pair_variant v;
+    auto table = make_table(code, v);
+    if (!table || !values.follows(rule)) {
+        return nullptr;
+    }
+    cudaDeviceProp p;
+    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
+    const bool wrap_shared = v.shared_bytes(*table, true) <= p.sharedMemPerBlockOptin;
+    const auto bytes = v.shared_bytes(*table, wrap_shared);
+    if (bytes > p.sharedMemPerBlockOptin) {
+        return nullptr;
+    }
+    cuda::allow_shared(v.kernel, bytes, "the code");
+    int resident = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &resident, v.kernel, int(pairs::threads), bytes),
+                "occupancy");
+    if (resident == 0) {
+        return nullptr;
+    }
+    return std::make_unique<pairs_kernel>(
+        std::move(table), values, v, wrap_shared, resident, p.multiProcessorCount);
+}
+
+} // namespace device
+} // namespace gr::gpufec::ldpc

@@ -1,0 +1,1020 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Layered min-sum for the codes of DVB-S2 in int8: a block of threads decodes two
+ * codewords in the halves of a half2, which holds these integers exactly, in units of
+ * 2^-11.
+ *
+ * Thread j does check j·q + i in layer i. Shared memory holds the posteriors of the
+ * message bits. The parity bits are a chain that a thread follows from layer to layer: of
+ * bit c it keeps what check c + 1 leaves, and after check c the posterior goes on to the
+ * next layer in a register; only from the last layer to the first it passes to the
+ * neighbour. Messages are kept compressed, in memory that the L2 cache holds: the two
+ * least magnitudes of each check, and for each edge a sign and whether it has the least.
+ *
+ * There is a barrier only before a layer that uses bits of a group in use since the last
+ * one, so that warps drift apart. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
+
+#include "cuda_pairs.h"
+#include <cuda_fp16.h>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+namespace pairs {
+
+constexpr unsigned group = 360; // of bits, and of the checks of a layer
+constexpr unsigned threads = group;
+constexpr unsigned bytes = 4 * group; // of a group's posteriors
+constexpr std::uint32_t signs = 0x80008000u;
+constexpr float unit = 1 / 2048.0f;
+constexpr float missing = 1500 * unit;    // magnitude of an edge that is not there
+constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
+constexpr unsigned flag_words = 4;
+
+__device__ inline std::uint32_t bits(half2 x)
+{
+    return *reinterpret_cast<std::uint32_t*>(&x);
+}
+__device__ inline half2 value_of(std::uint32_t x)
+{
+    return *reinterpret_cast<half2*>(&x);
+}
+__device__ inline half2 all(float x) { return __float2half2_rn(x); }
+
+// Numbers that stay in registers: an instruction has room for one constant of its own,
+// and another would take an instruction each time.
+struct constants {
+    std::uint32_t halves; // high bytes of halves from 0.5 on
+    std::uint32_t signs;
+    half2 per_unit, four_edges;
+
+    __device__ constants()
+        : halves(variable(0x38383838u)),
+          signs(variable(0x80008000u)),
+          per_unit(value_of(variable(0x68006800u))),
+          four_edges(value_of(variable(0xd400d400u)))
+    {
+    }
+
+private:
+    // x, as far as the compiler can tell perhaps something else: blocks have one row.
+    __device__ static std::uint32_t variable(std::uint32_t x) { return x ^ threadIdx.y; }
+};
+
+// What is the same in all of a warp, where the compiler would not know it.
+__device__ inline unsigned agreed(unsigned x)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(~0u, x);
+#else
+    return __shfl_sync(~0u, x, 0);
+#endif
+}
+
+// The lesser magnitude, with the product of the signs.
+__device__ inline half2 least_signed(half2 a, half2 b)
+{
+    std::uint32_t r;
+    asm("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(r) : "r"(bits(a)), "r"(bits(b)));
+    return value_of(r);
+}
+__device__ inline half2 larger(half2 a, half2 b)
+{
+    return __hmax2(__habs2(a), __habs2(b));
+}
+
+// Of the two least magnitudes of several values; the least with the product of signs.
+struct two_least {
+    half2 least, second;
+    __device__ two_least(half2 a, half2 b)
+        : least(least_signed(a, b)), second(larger(a, b))
+    {
+    }
+    __device__ void take(half2 t)
+    {
+        second = __hmin2(second, larger(least, t));
+        least = least_signed(least, t);
+    }
+    __device__ void merge(const two_least& o)
+    {
+        second = __hmin2(__hmin2(second, o.second), larger(least, o.least));
+        least = least_signed(least, o.least);
+    }
+};
+
+// The messages of a thread's check in both codewords. A half word has for each of eight
+// edges a sign and a mark, "has the least", from the top down; the last word's lowest
+// bit has the decision on the parity bit before.
+template <unsigned Edges>
+struct messages {
+    static constexpr unsigned parts = Edges / 8 + 1;
+    static constexpr unsigned words = parts + 1;
+    std::uint32_t word[words]; // the last: bytes, least of both, second of both
+
+    // The edges of few fit in a byte of each codeword; then the decisions are with the
+    // magnitudes, which need six bits.
+    static constexpr bool few = Edges <= 4;
+    // 32-bit words of a layer.
+    static constexpr unsigned layer_words = few ? threads * 3 / 2 : words * threads;
+    // Vectors of one size for all threads, then smaller ones.
+    static constexpr unsigned width = few              ? 1
+                                      : words % 4 == 0 ? 4
+                                      : words % 2 == 0 ? 2
+                                      : words > 4      ? 4
+                                                       : 2;
+    static constexpr unsigned rest = words % width; // one word or none
+    static_assert(rest < 2, "words that fit in no vector");
+
+    // A thread's place among vectors, and among the words after them.
+    struct place {
+        std::uint32_t *vectors, *word;
+        std::uint16_t* two_bytes;
+        __device__ place(std::uint32_t* layer)
+            : vectors(layer + width * threadIdx.x),
+              word(few ? nullptr : layer + (words - rest) * threads + threadIdx.x),
+              two_bytes(reinterpret_cast<std::uint16_t*>(layer + threads) + threadIdx.x)
+        {
+        }
+        __device__ void next(unsigned layers = 1)
+        {
+            vectors += layers * layer_words;
+            word += layers * layer_words;
+            two_bytes += layers * layer_words * 2;
+        }
+    };
+
+    __device__ void load(const place& from, unsigned layers)
+    {
+        const unsigned ahead = layers * layer_words;
+        if constexpr (few) {
+            word[1] = __ldcg(from.vectors + ahead);
+            word[0] = __ldcg(from.two_bytes + 2 * ahead);
+        } else {
+#pragma unroll
+            for (unsigned w = 0; w < words - rest; w += width) {
+                const auto* const at = from.vectors + ahead + w * threads;
+                if constexpr (width == 4) {
+                    const auto v = __ldcg(reinterpret_cast<const uint4*>(at));
+                    word[w] = v.x;
+                    word[w + 1] = v.y;
+                    word[w + 2] = v.z;
+                    word[w + 3] = v.w;
+                } else {
+                    const auto v = __ldcg(reinterpret_cast<const uint2*>(at));
+                    word[w] = v.x;
+                    word[w + 1] = v.y;
+                }
+            }
+            if constexpr (rest) {
+                word[words - 1] = __ldcg(from.word + ahead);
+            }
+        }
+    }
+    // What was loaded, as without() wants it.
+    __device__ void open()
+    {
+        if constexpr (few) {
+            word[0] = __byte_perm(word[0], 0, 0x1404);
+            word[1] &= 0x7f7f7f7fu;
+        }
+    }
+    __device__ void store(const place& to) const
+    {
+        if constexpr (few) {
+            __stcg(to.vectors, word[1]);
+            __stcg(to.two_bytes, std::uint16_t(__byte_perm(word[0], 0, 0x4431)));
+        } else {
+#pragma unroll
+            for (unsigned w = 0; w < words - rest; w += width) {
+                auto* const at = to.vectors + w * threads;
+                if constexpr (width == 4) {
+                    __stcg(reinterpret_cast<uint4*>(at),
+                           make_uint4(word[w], word[w + 1], word[w + 2], word[w + 3]));
+                } else {
+                    __stcg(reinterpret_cast<uint2*>(at),
+                           make_uint2(word[w], word[w + 1]));
+                }
+            }
+            if constexpr (rest) {
+                __stcg(to.word, word[words - 1]);
+            }
+        }
+    }
+    // Of the parity bit before, in the sign bits.
+    __device__ static std::uint32_t decision(std::uint32_t* layer)
+    {
+        constexpr unsigned w = parts - 1;
+        const place from(layer);
+        if constexpr (few) {
+            return __ldcg(from.vectors) << 8;
+        }
+        return __ldcg(w < words - rest
+                          ? from.vectors + w / width * width * threads + w % width
+                          : from.word)
+               << 15;
+    }
+
+    __device__ half2 least(const constants& k) const
+    {
+        return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4140)), all(0.5f));
+    }
+    __device__ half2 second(const constants& k) const
+    {
+        return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4342)), all(0.5f));
+    }
+    // p less the message of edge e: bit 14 makes of the least a number larger than the
+    // second.
+    __device__ half2 without(half2 p, unsigned e, half2 least, half2 second) const
+    {
+        const std::uint32_t x = word[e / 8] << 2 * (e % 8);
+        return __hsub2(p,
+                       least_signed(value_of((x & 0xc000c000u) | bits(least)), second));
+    }
+};
+
+// Makes the new messages of a check.
+template <unsigned Edges>
+class renewal
+{
+    // Bytes of a word of messages, upper before lower, of four edges each.
+    static constexpr unsigned octets = (Edges + 3) / 4;
+
+public:
+    messages<Edges> fresh;
+
+    __device__
+    renewal(half2 least, half2 second, const pair_arguments& a, const constants& k)
+        : d_constants(k)
+    {
+        const half2 slope = value_of(a.slope), floor = value_of(a.floor);
+        const half2 span = value_of(a.span);
+        const half2 first =
+            __hfma2(__hfma2_sat(__habs2(least), slope, floor), span, all(0.5f));
+        const half2 other = __hfma2(__hfma2_sat(second, slope, floor), span, all(0.5f));
+        fresh.word[messages<Edges>::parts] =
+            __byte_perm(bits(first), bits(other), 0x6420);
+        d_least = __hsub2(first, all(0.5f));
+        d_step = __hsub2(other, first);
+        d_above = __hfma2(__habs2(least), k.per_unit, all(1));
+        d_product = (bits(least) & k.signs) | 0x3c003c00u;
+#pragma unroll
+        for (unsigned o = 0; o < octets; ++o) {
+            // Half of all signs: a sign of 1 takes what −1 adds.
+            const unsigned edges = Edges - 4 * o;
+            d_octet[o] = all(1024 + (edges == 1   ? 64
+                                     : edges == 2 ? 80
+                                     : edges == 3 ? 84
+                                                  : 85));
+        }
+    }
+    // t plus the new message, for the edge that said t.
+    struct signed_magnitude {
+        half2 sign, magnitude;
+    };
+    __device__ signed_magnitude message(half2 t) const
+    {
+        // 1 where |t| is the least, else 0
+        const half2 mark = __hfma2_sat(__habs2(t), all(-1 / unit), d_above);
+        return { value_of((bits(t) & signs) ^ d_product),
+                 __hfma2(mark, d_step, d_least) };
+    }
+    __device__ half2 posterior(unsigned e, half2 t)
+    {
+        const half2 mark = __hfma2_sat(__habs2(t), all(-1 / unit), d_above);
+        const half2 sign = value_of((bits(t) & signs) ^ d_product);
+        const half2 magnitude = __hfma2(mark, d_step, d_least);
+        const unsigned at = 6 - 2 * (e % 4); // the mark's bit, below the sign's
+        auto& octet = d_octet[e / 4];
+        octet =
+            __hfma2(sign, e % 4 ? all(-float(1 << at)) : d_constants.four_edges, octet);
+        octet = __hfma2(mark, all(1 << at), octet);
+        return __hfma2(sign, magnitude, t);
+    }
+    __device__ void finish(half2 posterior_before)
+    {
+        constexpr unsigned parts = messages<Edges>::parts;
+#pragma unroll
+        for (unsigned w = 0; w < parts; ++w) {
+            const std::uint32_t high = 2 * w < octets ? bits(d_octet[2 * w]) : 0;
+            const std::uint32_t low = 2 * w + 1 < octets ? bits(d_octet[2 * w + 1]) : 0;
+            fresh.word[w] = __byte_perm(high, low, 0x2604);
+        }
+        if constexpr (messages<Edges>::few) {
+            fresh.word[1] |= bits(posterior_before) >> 8 & 0x00800080u;
+        } else {
+            fresh.word[parts - 1] |= bits(posterior_before) >> 15 & 0x00010001u;
+        }
+    }
+
+private:
+    const constants& d_constants;
+    half2 d_least, d_step, d_above;
+    std::uint32_t d_product;
+    half2 d_octet[octets];
+};
+
+template <unsigned MessageEdges,
+          bool SharedParity,
+          bool SharedTable,
+          bool Irregular,
+          bool External>
+class decoder
+{
+    using parity = std::uint16_t;                       // bytes, 128 added
+    static constexpr unsigned edges = MessageEdges + 1; // the parity bit before: edge 0
+    using kept = messages<edges>;
+    static constexpr unsigned layer_words = kept::layer_words;
+    // Of a layer in the table in shared memory: edges, head, up to whole vectors.
+    static constexpr unsigned entry_words = (2 * MessageEdges + 1 + 3) / 4 * 4;
+
+    // Whether a layer is prepared during the one before it: short ones, as far as
+    // registers go.
+    static constexpr bool Ahead = MessageEdges <= 5 || MessageEdges == 12;
+    // Layers that are fetched at once, before they are prepared.
+    static constexpr unsigned depth = MessageEdges <= 9 ? 4 : 2;
+    static constexpr unsigned distance = depth + Ahead;
+
+public:
+    static constexpr unsigned most_shared = MessageEdges <= 5    ? 2
+                                            : MessageEdges <= 8  ? 4
+                                            : MessageEdges <= 12 ? 6
+                                                                 : 12;
+    __host__ __device__ static constexpr unsigned parity_words(unsigned q)
+    {
+        return (q + distance + 1) / 2 * threads;
+    }
+    static constexpr unsigned wrap_words = threads + 4;
+    static std::size_t shared_bytes(const pair_table& t, bool wrap)
+    {
+        return 4 * (t.shared_groups * group + flag_words +
+                    (SharedTable ? t.q * entry_words : 0) +
+                    (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
+    }
+    __host__ __device__ static std::size_t state_words(unsigned q)
+    {
+        // More layers than there are: what is fetched ahead at the end.
+        return std::size_t(layer_words) * (q + distance) +
+               (SharedParity ? 0 : parity_words(q)) + wrap_words + (External ? group : 0);
+    }
+
+    __device__ decoder(const pair_table& table, const pair_arguments& a)
+        : d_table(table), d_args(a), d_j(threadIdx.x)
+    {
+        const auto q = table.q;
+        auto* next = words();
+        d_flags = next + table.shared_groups * group;
+        next = d_flags + flag_words;
+        if (d_j == 0) { // memory that no other block has
+            unsigned i = blockIdx.x;
+            if (gridDim.x > a.slots) { // what the last block here had is free, likely
+                asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
+                i = i * a.slots_each % a.slots;
+            }
+            while (atomicExch(a.taken + i, 1u)) {
+                i = i + 1 < a.slots ? i + 1 : 0;
+            }
+            d_flags[0] = i;
+        }
+        __syncthreads();
+        d_state = a.state + d_flags[0] * state_words(q);
+        auto* outside = d_state + std::size_t(layer_words) * (q + distance);
+        if constexpr (SharedTable) {
+            d_entries = next;
+            next += q * entry_words;
+            for (unsigned i = d_j; i < q * MessageEdges; i += threads) {
+                auto* const to =
+                    d_entries + i / MessageEdges * entry_words + i % MessageEdges * 2;
+                to[0] = table.edges[i].step;
+                to[1] = table.edges[i].base;
+            }
+            for (unsigned i = d_j; i < q; i += threads) {
+                d_entries[i * entry_words + 2 * MessageEdges] = table.layer[i];
+            }
+        }
+        if constexpr (SharedParity) {
+            d_parity = reinterpret_cast<parity*>(next);
+            next += parity_words(q);
+        } else {
+            d_parity = reinterpret_cast<parity*>(outside);
+            outside += parity_words(q);
+        }
+        d_wrap = a.wrap_shared ? next : outside;
+        d_external = outside + wrap_words;
+    }
+
+    // All control flow hangs on parameters and the block's number: where the compiler
+    // cannot tell that warps stay together it guards every barrier and branch.
+    __device__ void run()
+    {
+        const auto first = d_args.at_once * blockIdx.x;
+        const bool both = d_args.at_once == 2 && first + 1 < d_args.frames.count;
+        decode(first, both);
+        __syncthreads();
+        if (d_j == 0) {
+            atomicExch(d_args.taken + d_flags[0], 0u);
+        }
+    }
+
+private:
+    __device__ static std::uint32_t* words()
+    {
+        extern __shared__ uint4 shared_memory[];
+        return reinterpret_cast<std::uint32_t*>(shared_memory);
+    }
+
+    __device__ void decode(std::uint32_t first, bool both)
+    {
+        const frame_place frame[2] = { d_args.frames.table[first],
+                                       d_args.frames.table[first + both] };
+        load(d_args.frames.input + frame[0].input, d_args.frames.input + frame[1].input);
+        __syncthreads();
+        unsigned active = both ? 3 : 1; // codewords that are not done
+        for (std::uint32_t i = 1;; ++i) {
+            iterate();
+            if (d_args.stop.early_stop) {
+                const auto valid = agreed(satisfied(active));
+                for (unsigned w = 0; w < 2; ++w) {
+                    if (valid >> w & 1) {
+                        finish(w, frame[w], i, 0);
+                    }
+                }
+                active &= ~valid;
+            }
+            if (active == 0) {
+                return;
+            }
+            if (i >= d_args.stop.max_iterations) {
+                const auto violated = count_violated();
+                for (unsigned w = 0; w < 2; ++w) {
+                    if (active >> w & 1) {
+                        finish(w, frame[w], i, violated >> 16 * w & 0xffffu);
+                    }
+                }
+                return;
+            }
+        }
+    }
+
+    __device__ void finish(unsigned w,
+                           const frame_place& frame,
+                           std::uint32_t iterations,
+                           std::uint32_t violated)
+    {
+        if (d_j == 0) {
+            d_args.frames.status[frame.status] = { iterations, violated };
+        }
+        write_decisions(w, d_args.frames.output + frame.output);
+    }
+
+    __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
+    {
+        const auto K = d_table.message_bits, q = d_table.q;
+        const auto* const from = reinterpret_cast<const uint2*>(a);
+        const auto* const and_from = reinterpret_cast<const uint2*>(b);
+        const auto inside = External ? d_table.shared_groups * (group / 8) : K / 8;
+        constexpr unsigned together = 6; // so that many loads are on their way
+        for (unsigned i = d_j; i < inside; i += together * threads) {
+            uint2 x[together], y[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                const auto at = min(i + k * threads, inside - 1);
+                x[k] = __ldcs(from + at);
+                y[k] = __ldcs(and_from + at);
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                const auto at = i + k * threads;
+                if (at < inside) {
+                    load_four(at * 2, x[k].x, y[k].x);
+                    load_four(at * 2 + 1, x[k].y, y[k].y);
+                }
+            }
+        }
+        if constexpr (External) {
+            for (unsigned i = inside * 8 + d_j; i < K; i += threads) {
+                const auto x = a[i] ^ 0x80u, y = b[i] ^ 0x80u;
+                __stcg(d_external + i - inside * 8,
+                       bits(__hsub2(value_of(0x38003800u | x | y << 16), all(bias))));
+            }
+        }
+        load_parity(a, b);
+        kept none;
+#pragma unroll
+        for (unsigned w = 0; w < kept::words; ++w) {
+            none.word[w] = 0;
+        }
+        for (unsigned i = 0; i < q; ++i) {
+            none.store(typename kept::place(layer_state(i)));
+        }
+        if (d_j == 0) {
+            d_wrap[0] = bits(all(missing));
+        }
+    }
+
+    __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
+    {
+        const auto low = __byte_perm(x, y, 0x5140) ^ 0x80808080u;
+        const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
+        uint4 four;
+        four.x = unpacked(low, 0x4140);
+        four.y = unpacked(low, 0x4342);
+        four.z = unpacked(high, 0x4140);
+        four.w = unpacked(high, 0x4342);
+        reinterpret_cast<uint4*>(words())[at] = four;
+    }
+    __device__ std::uint32_t unpacked(std::uint32_t x, unsigned selected) const
+    {
+        return bits(
+            __hsub2(value_of(__byte_perm(x, d_constants.halves, selected)), all(bias)));
+    }
+
+    // A thread's bits are next to each other: whole vectors, of which it takes some.
+    __device__ void load_parity(const std::uint8_t* a, const std::uint8_t* b)
+    {
+        const auto q = d_table.q;
+        const unsigned first = d_table.message_bits + d_j * q;
+        const auto* const from = reinterpret_cast<const uint4*>(a) + first / 16;
+        const auto* const and_from = reinterpret_cast<const uint4*>(b) + first / 16;
+        const unsigned vectors = (first % 16 + q + 15) / 16;
+        std::uint32_t last = 0;
+        constexpr unsigned together = 3;
+        for (unsigned v = 0; v < vectors; v += together) {
+            uint4 x[together], y[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                x[k] = __ldg(from + min(v + k, vectors - 1));
+                y[k] = __ldg(and_from + min(v + k, vectors - 1));
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                const int i = int(16 * (v + k)) - int(first % 16);
+                if (v + k < vectors) {
+                    load_parities(i, x[k].x, y[k].x, last);
+                    load_parities(i + 4, x[k].y, y[k].y, last);
+                    load_parities(i + 8, x[k].z, y[k].z, last);
+                    load_parities(i + 12, x[k].w, y[k].w, last);
+                }
+            }
+        }
+        d_wrap[d_j + 1] = bits(unpacked_parity(last));
+    }
+    __device__ void
+    load_parities(int i, std::uint32_t x, std::uint32_t y, std::uint32_t& last)
+    {
+        const auto low = __byte_perm(x, y, 0x5140) ^ 0x80808080u;
+        const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            if (unsigned(i + k) < d_table.q) {
+                last = (k < 2 ? low : high) >> 16 * (k % 2);
+                set_parity(parity_at(i + k, d_j), last);
+            }
+        }
+    }
+
+    __device__ parity* parity_at(unsigned layer, unsigned j) const
+    {
+        return d_parity + layer * threads + j;
+    }
+    __device__ static parity get_parity(const parity* at)
+    {
+        if constexpr (SharedParity) {
+            return *at;
+        } else {
+            return __ldcg(at);
+        }
+    }
+    __device__ static void set_parity(parity* at, parity x)
+    {
+        if constexpr (SharedParity) {
+            *at = x;
+        } else {
+            __stcg(at, x);
+        }
+    }
+    // Biased, as it lies in two bytes.
+    __device__ half2 biased_parity(std::uint32_t x) const
+    {
+        return value_of(__byte_perm(x, d_constants.halves, 0x4140));
+    }
+    __device__ half2 unpacked_parity(std::uint32_t x) const
+    {
+        return __hsub2(biased_parity(x), all(bias));
+    }
+
+    __device__ std::uint32_t* layer_state(unsigned layer) const
+    {
+        return d_state + std::size_t(layer) * layer_words;
+    }
+
+    __device__ static std::uint32_t& word_at(std::uint32_t offset)
+    {
+        return *reinterpret_cast<std::uint32_t*>(
+            reinterpret_cast<std::uint8_t*>(words()) + offset);
+    }
+    __device__ std::uint32_t& external_at(std::uint32_t offset) const
+    {
+        return *reinterpret_cast<std::uint32_t*>(
+            reinterpret_cast<std::uint8_t*>(d_external) + offset);
+    }
+
+    // What is kept of a layer, fetched before it is needed.
+    struct fetched {
+        kept m;
+        parity own;
+    };
+
+    // What a thread carries from layer to layer.
+    struct chain {
+        typename kept::place state; // of this layer
+        half2 posterior;            // of the parity bit before
+        half2 message;              // that this bit's own check sent it, less the bias
+        parity* at;                 // where the bit is kept
+        parity* own;                // where the next is
+        unsigned layer;
+    };
+
+    // The edges of a layer, and its head.
+    struct layer_entry {
+        std::uint32_t word[entry_words];
+        __device__ std::int32_t step(unsigned e) const { return word[2 * e]; }
+        __device__ std::uint32_t base(unsigned e) const { return word[2 * e + 1]; }
+        __device__ std::uint32_t head() const { return word[2 * MessageEdges]; }
+    };
+    __device__ layer_entry entry_of(unsigned layer) const
+    {
+        layer_entry r;
+        if constexpr (SharedTable) {
+            const auto* const from =
+                reinterpret_cast<const uint4*>(d_entries + layer * entry_words);
+#pragma unroll
+            for (unsigned v = 0; v < entry_words / 4; ++v) {
+                const auto x = from[v];
+                r.word[4 * v] = x.x;
+                r.word[4 * v + 1] = x.y;
+                r.word[4 * v + 2] = x.z;
+                r.word[4 * v + 3] = x.w;
+            }
+        } else {
+            const auto* const edge = d_table.edges + layer * MessageEdges;
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                r.word[2 * e] = edge[e].step;
+                r.word[2 * e + 1] = edge[e].base;
+            }
+            r.word[2 * MessageEdges] = d_table.layer[layer];
+        }
+        return r;
+    }
+    // Byte offset of an edge's posterior.
+    __device__ std::uint32_t place_of(const layer_entry& entry, unsigned e) const
+    {
+        const std::uint32_t x = 4 * d_j + entry.step(e);
+        return min(x, x + bytes) + entry.base(e); // below 0 is a large number
+    }
+
+    // Past the last layer too, where there is room and nothing to be had.
+    __device__ static void fetch(const chain& c, unsigned layers, fetched& f)
+    {
+        f.m.load(c.state, layers);
+        if constexpr (!SharedParity) {
+            f.own = get_parity(c.own + layers * threads);
+        }
+    }
+
+    // What can be had of a layer before the one before it is done.
+    struct prepared {
+        std::uint32_t at[MessageEdges]; // where the posteriors are
+        kept m;
+        half2 least, second;
+        std::uint32_t head;
+        parity own;
+    };
+    __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
+    {
+        f.m.open();
+        const auto entry = entry_of(layer);
+        p.head = entry.head();
+        p.m = f.m;
+        p.least = f.m.least(d_constants);
+        p.second = f.m.second(d_constants);
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            p.at[e] = place_of(entry, e);
+        }
+        if constexpr (!SharedParity) {
+            p.own = f.own;
+        }
+    }
+
+    __device__ void iterate()
+    {
+        const auto q = d_table.q;
+        chain c{ d_state };
+        // Nobody reads what thread 0 keeps of the bit that is not there.
+        c.at = parity_at(d_j == 0 ? q : q - 1, d_j == 0 ? 0 : d_j - 1);
+        c.own = parity_at(0, d_j);
+        c.posterior = value_of(d_wrap[d_j]);
+        c.message = __hsub2(c.posterior, biased_parity(get_parity(c.at)));
+        c.layer = 0;
+        fetched f[depth];
+        prepared p[2];
+#pragma unroll
+        for (unsigned k = 0; k < depth; ++k) {
+            fetch(c, k, f[k]);
+        }
+        if constexpr (Ahead) {
+            prepare(0, f[0], p[0]);
+            fetch(c, depth, f[0]);
+        }
+        const auto layers = [&](unsigned count) {
+#pragma unroll
+            for (unsigned k = 0; k < depth; ++k) {
+                if (k < count) {
+                    do_layer(p[k % 2], p[(k + 1) % 2], f[(k + Ahead) % depth], c);
+                }
+            }
+        };
+        for (unsigned n = q / depth; n > 0; --n) {
+            layers(depth);
+        }
+        layers(q % depth);
+        d_wrap[d_j + 1] = bits(c.posterior);
+        __syncthreads();
+    }
+
+    // A layer, prepared; what was fetched is of the next, which is prepared here, and in
+    // its place comes that of the next but one after it. Or, not ahead, a layer earlier.
+    __device__ void do_layer(prepared& now, prepared& next, fetched& f, chain& c)
+    {
+        if constexpr (!Ahead) {
+            prepare(c.layer, f, now);
+        }
+        const auto head = now.head;
+        const auto& at = now.at;
+        const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
+        const bool external = External && (head & pair_table::external);
+
+        half2 t[MessageEdges];
+        const half2 t_before = now.m.without(c.posterior, 0, now.least, now.second);
+        if (head & pair_table::barrier) {
+            __syncthreads();
+        }
+        const std::uint32_t own_byte = SharedParity ? get_parity(c.own) : now.own;
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            t[e] = all(missing);
+            if (!Irregular || e < degree) {
+                t[e] = value_of(external && e + 1 == MessageEdges
+                                    ? __ldcg(&external_at(at[e]))
+                                    : word_at(at[e]));
+            }
+        }
+        if constexpr (Ahead) {
+            prepare(c.layer + 1, f, next);
+        }
+        fetch(c, distance, f);
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (!Irregular || e < degree) {
+                t[e] = now.m.without(t[e], e + 1, now.least, now.second);
+            }
+        }
+        const half2 own_biased = biased_parity(own_byte);
+        const half2 t_own = __hsub2(own_biased, all(bias));
+
+        two_least even(t_before, t_own), odd(t[0], t[1]);
+#pragma unroll
+        for (unsigned e = 2; e < MessageEdges; ++e) {
+            (e % 2 ? odd : even).take(t[e]);
+        }
+        even.merge(odd);
+        renewal<edges> renewed(even.least, even.second, d_args, d_constants);
+
+        const half2 before = renewed.posterior(0, t_before);
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            t[e] = renewed.posterior(e + 1, t[e]);
+        }
+        const bool shares = head & pair_table::shares;
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if ((!Irregular || e < degree) && (e >= most_shared || !shares)) {
+                if (external && e + 1 == MessageEdges) {
+                    __stcg(&external_at(at[e]), bits(t[e]));
+                } else {
+                    word_at(at[e]) = bits(t[e]);
+                }
+            }
+        }
+        set_parity(c.at, __byte_perm(bits(__hsub2(before, c.message)), 0, 0x4420));
+        renewed.finish(before);
+        renewed.fresh.store(c.state);
+        const auto own = renewed.message(t_own);
+        c.message = __hfma2(own.sign, own.magnitude, all(-bias));
+        c.posterior = __hadd2(own_biased, c.message);
+        c.at = c.own;
+        c.own += threads;
+        c.state.next();
+        ++c.layer;
+        if (shares) {
+            write_shared_bits(head, degree, at, t);
+        }
+    }
+
+    // Those of a layer in which bits take part more than once.
+    __device__ void write_shared_bits(std::uint32_t head,
+                                      unsigned degree,
+                                      const std::uint32_t (&at)[MessageEdges],
+                                      half2 (&t)[MessageEdges])
+    {
+        const unsigned deferred = head >> pair_table::deferred_at & 0xfu;
+#pragma unroll
+        for (unsigned e = 0; e < most_shared; ++e) {
+            if (e < deferred) { // the change
+                t[e] = __hsub2(t[e], value_of(word_at(at[e])));
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (unsigned e = 0; e < most_shared; ++e) {
+            if (e >= deferred && (!Irregular || e < degree)) {
+                word_at(at[e]) = bits(t[e]);
+            }
+        }
+#pragma unroll
+        for (unsigned e = 0; e < most_shared; ++e) {
+            if (e < deferred) {
+                if (head >> (pair_table::round_at + e) & 1) {
+                    __syncthreads();
+                }
+                word_at(at[e]) = bits(__hadd2(value_of(word_at(at[e])), t[e]));
+            }
+        }
+    }
+
+    // Signs of what the message bits of a check in layer i sum to.
+    __device__ std::uint32_t message_sum(unsigned i) const
+    {
+        const auto entry = entry_of(i);
+        const auto head = entry.head();
+        const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
+        const bool external = External && (head & pair_table::external);
+        std::uint32_t sum = 0;
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            if (!Irregular || e < degree) {
+                const auto at = place_of(entry, e);
+                sum ^= external && e + 1 == MessageEdges ? __ldcg(&external_at(at))
+                                                         : word_at(at);
+            }
+        }
+        return sum;
+    }
+
+    // The decision on the parity bit of layer i, in the sign bits.
+    __device__ std::uint32_t parity_decision(unsigned i) const
+    {
+        return i + 1 < d_table.q ? kept::decision(layer_state(i + 1)) : d_wrap[d_j + 1];
+    }
+
+    // Calls use() with the signs of what the checks of layers \p first to \p end sum to.
+    template <class Use>
+    __device__ void
+    each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const
+    {
+        constexpr unsigned together = MessageEdges <= 12 ? 4 : 2;
+        for (unsigned i = first; i < end; i += together) {
+            std::uint32_t own[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                own[k] = parity_decision(min(i + k, end - 1));
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (i + k < end) {
+                    use((before ^ own[k] ^ message_sum(i + k)) & signs);
+                    before = own[k];
+                }
+            }
+        }
+    }
+
+    // Which of the codewords in \p candidates satisfy every check.
+    __device__ unsigned satisfied(unsigned candidates) const
+    {
+        const auto q = d_table.q;
+        std::uint32_t before = d_wrap[d_j];
+        if (d_j == 0) {
+            before = 0;
+        }
+        // The first layer alone says no where there is still much to correct.
+        for (unsigned first = 0, end = 1; first < q;
+             first = end, end = min(end + 12, q)) {
+            std::uint32_t sum = 0;
+            each_sum(first, end, before, [&sum](std::uint32_t s) { sum |= s; });
+            if (__syncthreads_or(sum & 0x8000u)) {
+                candidates &= ~1u;
+            }
+            if (__syncthreads_or(sum >> 16)) {
+                candidates &= ~2u;
+            }
+            if (candidates == 0) {
+                break;
+            }
+        }
+        return candidates;
+    }
+
+    // Of both codewords, in half words.
+    __device__ std::uint32_t count_violated()
+    {
+        if (d_j == 0) {
+            d_flags[1] = 0;
+        }
+        __syncthreads();
+        std::uint32_t before = d_j == 0 ? 0 : d_wrap[d_j];
+        std::uint32_t count = 0;
+        each_sum(0, d_table.q, before, [&](std::uint32_t s) { count += s >> 15; });
+        atomicAdd(d_flags + 1, count);
+        __syncthreads();
+        return d_flags[1];
+    }
+
+    // Packs signs of codeword w, first bit most significant.
+    __device__ void write_decisions(unsigned w, std::uint8_t* output) const
+    {
+        const auto K = d_table.message_bits;
+        const auto end = (d_args.stop.out_bits + 31) / 32 * 4;
+        const auto inside = External ? d_table.shared_groups * (group / 8) : K / 8;
+        for (unsigned i = d_j; i < end; i += threads) {
+            std::uint32_t byte = 0;
+            if (i < K / 8) {
+                uint4 x, y;
+                if (!External || i < inside) {
+                    x = reinterpret_cast<const uint4*>(words())[2 * i];
+                    y = reinterpret_cast<const uint4*>(words())[2 * i + 1];
+                } else {
+                    const auto* const from =
+                        reinterpret_cast<const uint4*>(d_external) + 2 * (i - inside);
+                    x = __ldcg(from);
+                    y = __ldcg(from + 1);
+                }
+                byte = four_signs(x, w) << 4 | four_signs(y, w);
+            }
+            output[i] = std::uint8_t(byte);
+        }
+        if (d_args.stop.out_bits > K) {
+            __threadfence_block();
+            __syncthreads();
+            auto* const out = reinterpret_cast<std::uint32_t*>(output);
+            for (unsigned i = 0; i < d_table.q; ++i) {
+                if (parity_decision(i) >> (w ? 31 : 15) & 1) {
+                    const unsigned bit = K + d_j * d_table.q + i;
+                    atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
+                }
+            }
+        }
+    }
+    __device__ static std::uint32_t four_signs(const uint4& x, unsigned w)
+    {
+        const unsigned s = w ? 31 : 15;
+        return (x.x >> s & 1) << 3 | (x.y >> s & 1) << 2 | (x.z >> s & 1) << 1 |
+               (x.w >> s & 1);
+    }
+
+    const pair_table& d_table;
+    const pair_arguments& d_args;
+    const unsigned d_j;
+    const constants d_constants;
+    std::uint32_t* d_flags; // the block's part of the state; violated checks
+    parity* d_parity;
+    std::uint32_t* d_wrap; // posterior of the last layer's parity bit of check j − 1
+    std::uint32_t* d_state;
+    std::uint32_t* d_external;
+    std::uint32_t* d_entries; // of the layers, in shared memory
+};
+
+template <unsigned MessageEdges,
+          bool SharedParity,
+          bool SharedTable,
+          bool Irregular,
+          bool External,
+          unsigned Blocks>
+__global__ void __launch_bounds__(threads, Blocks)
+    decode_pairs(const __grid_constant__ pair_table table,
+                 const __grid_constant__ pair_arguments arguments)
+{
+    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>(table,
+                                                                          arguments)
+        .run();
+}
+
+} // namespace pairs
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH */

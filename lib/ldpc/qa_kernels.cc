@@ -1,0 +1,147 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The CUDA kernels for DVB-S2 codes in int8, each of those among which the backend
+ * chooses, against the CPU to the last bit. */
+
+#include "cuda/devices.h"
+#include "cuda_kernels.h"
+#include "qa_support.h"
+#include <cstdlib>
+
+using namespace gr::gpufec;
+using namespace gr::gpufec::ldpc;
+
+namespace {
+
+// Frames of one code, decoded by one kernel.
+std::vector<qa::decoded> decode(const device::code_kernel& kernel,
+                                const setup& setup,
+                                const std::vector<qa::frame>& frames)
+{
+    const auto& code = setup.codes[0];
+    std::vector<frame_place> places;
+    std::vector<std::int8_t> values(frames.size() * setup.frame_input_bytes(code));
+    for (std::uint32_t f = 0; f < frames.size(); ++f) {
+        places.push_back({ std::uint32_t(f * setup.frame_input_bytes(code)),
+                           std::uint32_t(f * setup.frame_output_bytes(code)),
+                           f });
+        std::copy(frames[f].values.begin(),
+                  frames[f].values.end(),
+                  values.begin() + places[f].input);
+    }
+    const cuda::buffer<frame_place> table(places.size());
+    const cuda::buffer<std::uint8_t> input(values.size());
+    const cuda::buffer<std::uint8_t> output(frames.size() *
+                                            setup.frame_output_bytes(code));
+    const cuda::buffer<frame_status> status(frames.size());
+    const cuda::buffer<std::uint8_t> scratch(kernel.scratch_bytes(frames.size()));
+    cuda::check(
+        cudaMemcpy(table.get(), places.data(), table.bytes(), cudaMemcpyHostToDevice),
+        "copy");
+    cuda::check(
+        cudaMemcpy(input.get(), values.data(), input.bytes(), cudaMemcpyHostToDevice),
+        "copy");
+    // What nobody writes is not what is expected.
+    cudaMemset(output.get(), 0xa5, output.bytes());
+    cudaMemset(status.get(), 0xff, status.bytes());
+    cudaMemset(scratch.get(), 0x7f, scratch.bytes());
+    kernel.launch({ table.get(),
+                    std::uint32_t(frames.size()),
+                    input.get(),
+                    output.get(),
+                    status.get() },
+                  { setup.max_iterations, setup.early_stop, setup.output_bits(code) },
+                  scratch.get(),
+                  nullptr);
+    std::vector<std::uint8_t> bytes(output.bytes());
+    std::vector<frame_status> states(frames.size());
+    cuda::check(
+        cudaMemcpy(bytes.data(), output.get(), bytes.size(), cudaMemcpyDeviceToHost),
+        "copy");
+    cuda::check(
+        cudaMemcpy(states.data(), status.get(), status.bytes(), cudaMemcpyDeviceToHost),
+        "copy");
+    std::vector<qa::decoded> results;
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+        const auto from = bytes.begin() + places[f].output;
+        results.push_back(
+            { { from, from + (setup.output_bits(code) + 7) / 8 }, states[f] });
+    }
+    return results;
+}
+
+bool small_scale()
+{
+    const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
+    return scale && std::string(scale) == "small";
+}
+
+void check_every_code(std::unique_ptr<device::code_kernel> (*make)(const ldpc_code&,
+                                                                   const message_rule&,
+                                                                   int))
+{
+    if (find_cuda_devices().devices.empty()) {
+        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+    }
+    cuda::use(0);
+    std::mt19937 random(41);
+    for (const std::string size : { "normal", "short" }) {
+        for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
+            SCOPED_TRACE(size + " " + rate);
+            if (small_scale() && rate != "1/2" && rate != "8/9" && rate != "9/10") {
+                continue;
+            }
+            const auto code = ldpc_code::dvbs2(size, rate);
+            for (const bool early : { true, false }) {
+                setup s;
+                s.codes = { code };
+                s.early_stop = early;
+                s.message_only = early;
+                s.max_iterations = small_scale() ? 2 : early ? 20 : 4;
+                const auto kernel = make(code, s.rule(code), 0);
+                if (!kernel) { // for want of shared memory, else never
+                    int room = 0;
+                    cudaDeviceGetAttribute(
+                        &room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+                    EXPECT_LT(room, 227 << 10);
+                    continue;
+                }
+                // Some 0.4 dB above the Shannon limit of the rate, for QPSK, and spread.
+                const double limit =
+                    10 * std::log10(std::pow(2, 2.0 * code.k() / code.n()) - 1);
+                std::vector<qa::frame> frames;
+                for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
+                    frames.push_back(
+                        { 0,
+                          qa::in_steps(
+                              qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr,
+                              s.rule(code)) });
+                }
+                // More than a device has blocks at once, where there is time.
+                const std::size_t many = small_scale() ? 3 : early ? 541 : 1;
+                std::vector<qa::frame> all;
+                for (std::size_t i = 0; i < many; ++i) {
+                    all.push_back(frames[i * 3 % frames.size()]);
+                }
+                const auto wanted = qa::decode(*make_cpu(s, frames.size(), 4), s, frames);
+                const auto got = decode(*kernel, s, all);
+                for (std::size_t i = 0; i < many; ++i) {
+                    const auto& w = wanted[i * 3 % frames.size()];
+                    EXPECT_EQ(got[i].status.iterations, w.status.iterations);
+                    EXPECT_EQ(got[i].status.unsatisfied, w.status.unsatisfied);
+                    EXPECT_TRUE(got[i].bytes == w.bytes) << "frame " << i;
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+
+TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_kernel); }
+
+TEST(ldpc_kernels, folded_equals_the_cpu)
+{
+    check_every_code(device::make_folded_kernel);
+}
