@@ -4,9 +4,8 @@
 /* Measures the synchronisation decoders and prints JSON: see usage below. */
 
 #include "apps/json.h"
-#include "cpu.h"
-#include "job.h"
-#include "qa_support.h"
+#include "sync_map/job.h"
+#include "sync_map/qa_support.h"
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -14,6 +13,14 @@
 #include <map>
 
 using namespace gr::gpufec;
+using sync_map::decode_frames;
+using sync_map::decoder_window;
+using sync_map::frame_header;
+using sync_map::random_frames;
+using sync_map::read_output;
+using sync_map::test_frames;
+using sync_map::write_frame;
+using sync_map::write_framed;
 
 namespace {
 
@@ -174,7 +181,8 @@ json cuda_linear()
     json all = json::array();
     const code_size c{ 10, 32, 210 };
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
-        for (const unsigned frames : { 1u, 1024u, 16384u, 65536u }) {
+        // 63360: an H200 as full as it can be, to the end.
+        for (const unsigned frames : { 1u, 1024u, 16384u, 63360u, 65536u }) {
             all.add(measure_cuda(c, p, linear, frames));
         }
         auto posteriors = linear;

@@ -124,7 +124,8 @@ void check_every_code(std::unique_ptr<device::code_kernel> (*make)(const ldpc_co
                 for (std::size_t i = 0; i < many; ++i) {
                     all.push_back(frames[i * 3 % frames.size()]);
                 }
-                const auto wanted = qa::decode(*make_cpu(s, frames.size(), 4), s, frames);
+                const auto wanted =
+                    qa::decode(*room::make_cpu(s, frames.size(), 4), s, frames);
                 const auto got = decode(*kernel, s, all);
                 for (std::size_t i = 0; i < many; ++i) {
                     const auto& w = wanted[i * 3 % frames.size()];

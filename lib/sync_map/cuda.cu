@@ -7,11 +7,14 @@
 #include "cuda/device_decoder.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
+#include "cuda_tries.cuh"
 #include "cuda_words.h"
 #include "pipeline/refuse.h"
 #include "room.h"
 #include <type_traits>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <vector>
 
 namespace gr::gpufec::sync_map {
@@ -236,6 +239,122 @@ private:
     std::size_t d_resident = 1;
 };
 
+// ---- the linear form, words of ten bits as tries ----
+
+/* Few frames do not fill the device with as many as a warp holds, so these are for
+ * linear_plan. GPUFEC_SYNC_TRIES_FROM, for tests: the least number of frames that are
+ * not few. */
+template <class Row, int C, int J, int Reach, int Warps>
+class tries_plan : public launch_plan
+{
+public:
+    //! Nothing if this is not for such a setup or such a device.
+    static std::unique_ptr<launch_plan> make(const setup& setup, int device)
+    {
+        const auto g = make_geometry(setup);
+        // What is lost of insertions weighs so little beside them.
+        const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
+        if (setup.code.alphabet() != 2 || g.n != trie_bits || g.q > 1u << trie_bits ||
+            g.soft_input || g.priors || g.window > 32 * C ||
+            lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
+            !trie_weights<Row, C>::possible(g)) {
+            return nullptr;
+        }
+        auto plan = std::make_unique<tries_plan>(setup, device);
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "device memory");
+        const bool fits = plan->bytes_of(plan->d_warps * plan->d_processors) <= free / 8;
+        // With fewer warps, too little hides what each waits for.
+        return fits && plan->d_warps >= 8 ? std::move(plan) : nullptr;
+    }
+
+    tries_plan(const setup& setup, int device)
+        : d_geometry(make_geometry(setup)),
+          d_layout(trie_layout::of<Row, C>(setup.window, setup.symbols)),
+          d_weights(d_geometry),
+          d_few(setup, device),
+          d_words(upload(pack_trie_words(setup.code)))
+    {
+        int shared = 0, processors = 0;
+        check(cudaDeviceGetAttribute(
+                  &shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "device attribute");
+        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+              "device attribute");
+        d_processors = processors;
+        d_warps = std::min<std::size_t>(Warps, shared / d_layout.warp_bytes);
+        allow_shared(kernel, d_warps * d_layout.warp_bytes, "the window of drifts");
+        const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
+        d_many = from ? std::atoi(from) : d_warps * d_processors / 2 * d_layout.frames;
+    }
+
+    std::size_t work_bytes(std::size_t frames) const override
+    {
+        const auto few = d_few.work_bytes(frames);
+        return frames < d_many
+                   ? few
+                   : std::max(few, bytes_of(blocks(frames) * block_warps(frames)));
+    }
+
+    void launch(sync_geometry g,
+                std::byte* work,
+                std::size_t work_bytes,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status,
+                cudaStream_t stream) const override
+    {
+        if (g.frames < d_many) {
+            return d_few.launch(g, work, work_bytes, input, output, status, stream);
+        }
+        const auto grid = blocks(g.frames), warps = block_warps(g.frames);
+        carver c(work);
+        const auto memory = carve(c, grid * warps);
+        kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, stream>>>(
+            g, d_layout, d_weights, memory, input, output, status);
+    }
+
+private:
+    static constexpr auto kernel = linear_tries<Warps, Row, C, J, Reach>;
+
+    std::size_t groups(std::size_t frames) const
+    {
+        return (frames + d_layout.frames - 1) / d_layout.frames;
+    }
+    std::size_t blocks(std::size_t frames) const
+    {
+        return std::min(groups(frames), d_processors);
+    }
+    std::size_t block_warps(std::size_t frames) const
+    {
+        const auto all = blocks(frames);
+        return std::min((groups(frames) + all - 1) / all, d_warps);
+    }
+
+    trie_memory carve(carver& c, std::size_t warps) const
+    {
+        const auto& g = d_geometry;
+        return { d_words.get(),
+                 c.take<Row>(warps * (g.symbols + 2) * 32 * C),
+                 c.take<Row>(warps * g.q * 32),
+                 c.take<trie_items>(warps * d_layout.frames * d_layout.item_words) };
+    }
+
+    std::size_t bytes_of(std::size_t warps) const
+    {
+        carver c(nullptr);
+        carve(c, warps);
+        return c.used();
+    }
+
+    const sync_geometry d_geometry;
+    const trie_layout d_layout;
+    const trie_weights<Row, C> d_weights;
+    const linear_plan<Row, Row> d_few;
+    const buffer<std::uint32_t> d_words;
+    std::size_t d_warps, d_processors, d_many;
+};
+
 // ---- the corridor form ----
 
 template <class Lattice, class Metric>
@@ -424,7 +543,20 @@ template <class Row, class Metric>
 std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
 {
     if (setup.form == sync_form::linear) {
-        return std::make_unique<linear_plan<Row, Metric>>(setup, device);
+        // The first that takes it.
+        std::unique_ptr<launch_plan> plan;
+        if constexpr (std::is_same<Metric, float>::value) {
+            using make = std::unique_ptr<launch_plan> (*)(const sync_map::setup&, int);
+            for (const make tries : { tries_plan<float, 9, 4, 1, 12>::make,
+                                      tries_plan<float, 9, 6, 1, 12>::make,
+                                      tries_plan<float, 9, 9, 2, 12>::make }) {
+                plan = plan ? std::move(plan) : tries(setup, device);
+            }
+        } else if constexpr (std::is_same<Row, double>::value) {
+            plan = tries_plan<double, 6, 6, 2, 8>::make(setup, device);
+        }
+        return plan ? std::move(plan)
+                    : std::make_unique<linear_plan<Row, Metric>>(setup, device);
     }
     return std::make_unique<corridor_plan<Row, Metric>>(setup, device);
 }

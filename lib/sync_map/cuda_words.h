@@ -9,6 +9,7 @@
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec::sync_map {
@@ -67,6 +68,33 @@ inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code)
         for (unsigned D = 0; D < code.q(); ++D) {
             for (int t = 0; t < n; t += 8) {
                 packed.push_back(nibbles(code.word(i, D), t, std::min(8, n - t)));
+            }
+        }
+    }
+    return packed;
+}
+
+// Words of ten bits as trie_word has them, in the order in which each direction's second
+// trie is walked: 2 × frame_symbols × q.
+inline std::vector<std::uint32_t> pack_trie_words(const sync_code& code)
+{
+    std::vector<std::uint32_t> packed;
+    for (const bool back : { false, true }) {
+        for (unsigned i = 0; i < code.frame_symbols(); ++i) {
+            std::vector<std::pair<unsigned, std::uint32_t>> walk;
+            for (unsigned D = 0; D < code.q(); ++D) {
+                const auto bit = [&](unsigned t) -> unsigned {
+                    return code.word(i, D)[back ? 9 - t : t];
+                };
+                const unsigned row = bit(0) << 3 | bit(1) << 2 | bit(2) << 1 | bit(3);
+                const unsigned inner = bit(7) << 3 | bit(6) << 2 | bit(5) << 1 | bit(4);
+                const unsigned outer = bit(9) << 1 | bit(8);
+                walk.push_back(
+                    { outer << 4 | inner, D << 18 | outer << 15 | row << 4 | inner });
+            }
+            std::sort(walk.begin(), walk.end());
+            for (const auto& [ending, word] : walk) {
+                packed.push_back(word);
             }
         }
     }

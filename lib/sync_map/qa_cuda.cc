@@ -247,6 +247,166 @@ TEST_F(sync_cuda, frames_and_streams_through_two_decoders_are_those_of_the_cpu)
     }
 }
 
+// Words of ten bits as tries, which otherwise large batches alone are decoded with.
+class sync_cuda_tries : public sync_cuda
+{
+protected:
+    void SetUp() override
+    {
+        sync_cuda::SetUp();
+        setenv("GPUFEC_SYNC_TRIES_FROM", "1", true);
+    }
+    void TearDown() override { unsetenv("GPUFEC_SYNC_TRIES_FROM"); }
+};
+
+const sync_precision pure_precisions[] = { sync_precision::float64,
+                                           sync_precision::float32 };
+
+TEST_F(sync_cuda_tries, meet_the_vectors)
+{
+    auto all = vectors();
+    all.erase(std::remove_if(all.begin(),
+                             all.end(),
+                             [](const test_vector& v) { return v.code.n() != 10; }),
+              all.end());
+    if (all.empty()) {
+        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+    }
+    for (const auto& v : all) {
+        for (const auto precision : pure_precisions) {
+            check_vector(v,
+                         options_of(v, precision),
+                         make,
+                         tolerance(precision),
+                         small_scale() ? 2 : 47);
+        }
+    }
+}
+
+// Windows of one lane and of many; every way in which insertions reach the next lane; and
+// channels that are for the other kernels.
+TEST_F(sync_cuda_tries, codes_and_channels_of_any_kind)
+{
+    const bsid_model channels[] = {
+        { 1e-3, 1e-3, 0 },    { 1e-4, 1e-3, 0.01 }, { 0.012, 0.02, 0 },
+        { 0.05, 0.02, 0.03 }, { 0.1, 0.1, 0.01 },   { 0.2, 0.15, 0.02 },
+        { 0, 0.1, 0.02 },     { 0.1, 0, 0.02 },     { 0.01, 0.03, 1 },
+        { 0.01, 0.03, 0.5 },  { 0, 0, 0.1 },        { 0.02, 1e-5, 0.01 },
+    };
+    for (const auto& channel : channels) {
+        for (const unsigned q : { 2u, 23u, 32u, 33u, 300u, 1024u }) {
+            if (small_scale() && q > 33) {
+                continue;
+            }
+            const unsigned N = small_scale() ? 5 : 12;
+            const auto code = q == 32 ? codebook_davey_mackay(10, q, N, 4)
+                                      : codebook_random(10, q, N, 4);
+            auto data = random_frames(code, channel, small_scale() ? 3 : q > 33 ? 4 : 20);
+            for (const auto precision : pure_precisions) {
+                data.options.precision = precision;
+                // Codes without much redundancy make more of what floats round: the CPU's
+                // float decoder differs by up to 4e-6.
+                const bool rounds = q > 100 && precision == sync_precision::float32;
+                check_against_reference(
+                    data, data.options, make, rounds ? 4e-6 : tolerance(precision));
+            }
+        }
+    }
+}
+
+TEST_F(sync_cuda_tries, erasures_bursts_and_boundary_priors)
+{
+    auto data = random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, 21);
+    auto& o = data.options;
+    // Items erased, inserted, lost, all of them unknown, and frames of the extreme
+    // lengths.
+    for (std::size_t f = 0; f < data.received.size(); ++f) {
+        auto& r = data.received[f];
+        for (std::size_t k = f; f % 3 == 0 && k < r.size(); k += 7) {
+            r[k] = 2 + f;
+        }
+        if (f % 5 == 1) {
+            r.insert(r.begin() + 40, 5, f % 2);
+        }
+        if (f % 5 == 2) {
+            r.erase(r.begin() + 30, r.begin() + 35);
+        }
+    }
+    std::fill(data.received[4].begin(), data.received[4].end(), 9);
+    // At the very end of the window the kernels see a few drifts more than the reference.
+    const auto window = decoder_window(o);
+    data.received[5].resize(o.code.frame_bits() + window.first + 6);
+    data.received[6].resize(o.code.frame_bits() + window.last - 6, 1);
+    for (const auto precision : pure_precisions) {
+        o.precision = precision;
+        check_against_reference(data, o, make, tolerance(precision));
+        o.start = { 0, { 0.5, 0.3, 0.2 } };
+        o.end = { -3, { 1, 2, 4, 8, 8, 3, 1 } };
+        check_against_reference(data, o, make, tolerance(precision));
+        o.start = {};
+        o.end = { 0, {} };
+    }
+}
+
+TEST_F(sync_cuda_tries, outputs_follow_the_posteriors)
+{
+    auto data = random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, 30);
+    auto& o = data.options;
+    data.received[0].resize(5);
+    const auto with = [&](sync_output output) {
+        o.output = output;
+        return decode_frames(data, o, make);
+    };
+    const auto q = o.code.q();
+    const auto exact = with(sync_output::posteriors64);
+    const auto floats = with(sync_output::posteriors);
+    const auto symbols = with(sync_output::symbols);
+    const auto extrinsics = with(sync_output::extrinsics);
+    const auto llrs = with(sync_output::llr);
+    EXPECT_FALSE(exact[0].status.valid);
+    EXPECT_EQ(exact[0].values, std::vector<double>(exact[0].values.size(), 1.0 / q));
+    for (std::size_t f = 0; f < exact.size(); ++f) {
+        EXPECT_LE(largest_difference(exact[f].values, floats[f].values), 1e-7);
+        EXPECT_EQ(floats[f].values, extrinsics[f].values);
+        for (unsigned i = 0; i < o.code.frame_symbols(); ++i) {
+            const auto* L = &exact[f].values[i * q];
+            EXPECT_EQ(symbols[f].values[i], std::max_element(L, L + q) - L);
+            for (unsigned b = 0; b < 6; ++b) {
+                double zero = 0, one = 0;
+                for (unsigned D = 0; D < q; ++D) {
+                    (D >> (5 - b) & 1 ? one : zero) += L[D];
+                }
+                const double llr = std::clamp(8 * std::log(zero / one), -127.0, 127.0);
+                EXPECT_NEAR(llrs[f].values[i * 6 + b], llr, 0.51);
+            }
+        }
+    }
+}
+
+TEST_F(sync_cuda_tries, frames_and_streams_are_those_of_the_cpu)
+{
+    const unsigned frames = small_scale() ? 6 : 40;
+    const auto data =
+        random_frames(codebook_davey_mackay(10, 32, small_scale() ? 8 : 20, 4),
+                      { 0.01, 0.01, 0 },
+                      frames);
+    for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
+        for (const auto precision : pure_precisions) {
+            auto o = data.options;
+            o.mode = mode;
+            o.precision = precision;
+            o.drifts = false;
+            o.batch = 3;
+            o.where = backend::cpu;
+            const auto cpu = decode_all(data, o);
+            o.where = backend::cuda;
+            o.devices = { 0, 0 };
+            EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
+                      2 * tolerance(precision));
+        }
+    }
+}
+
 TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
 {
     auto data = random_frames(codebook_random(4, 4, 5, 4), { 0.1, 0.1, 0 }, 1);

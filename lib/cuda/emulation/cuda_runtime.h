@@ -23,6 +23,13 @@
 #define __launch_bounds__(...)
 #define __builtin_assume(condition)
 
+struct int2 {
+    int x, y;
+};
+struct alignas(16) int4 {
+    int x, y, z, w;
+};
+
 struct dim3 {
     dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
     unsigned x, y;
@@ -49,14 +56,33 @@ int __syncthreads_or(int predicate);
 // Gives the 32 values of a warp, each lane's own being \p mine.
 const std::uint64_t* emulated_exchange(std::uint64_t mine);
 
+// What lane number \p from has.
 template <class T>
-T __shfl_xor_sync(unsigned, T value, int distance)
+T __shfl_sync(unsigned, T value, int from)
 {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
-    bits = emulated_exchange(bits)[(threadIdx.x % 32) ^ distance];
+    bits = emulated_exchange(bits)[from % 32];
     std::memcpy(&value, &bits, sizeof(T));
     return value;
+}
+template <class T>
+T __shfl_xor_sync(unsigned all, T value, int distance)
+{
+    return __shfl_sync(all, value, (threadIdx.x % 32) ^ distance);
+}
+// A lane beyond the warp's ends gets its own.
+template <class T>
+T __shfl_up_sync(unsigned all, T value, unsigned distance)
+{
+    const unsigned lane = threadIdx.x % 32;
+    return __shfl_sync(all, value, lane < distance ? lane : lane - distance);
+}
+template <class T>
+T __shfl_down_sync(unsigned all, T value, unsigned distance)
+{
+    const unsigned lane = threadIdx.x % 32;
+    return __shfl_sync(all, value, lane + distance < 32 ? lane + distance : lane);
 }
 
 inline int __any_sync(unsigned, int predicate)
@@ -67,6 +93,20 @@ inline int __any_sync(unsigned, int predicate)
         any |= all[lane] != 0;
     }
     return any;
+}
+
+inline unsigned __ballot_sync(unsigned, int predicate)
+{
+    const auto* const all = emulated_exchange(predicate != 0);
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        bits |= unsigned(all[lane]) << lane;
+    }
+    return bits;
+}
+inline int __all_sync(unsigned all, int predicate)
+{
+    return !__any_sync(all, !predicate);
 }
 
 template <class To, class From>
@@ -86,6 +126,10 @@ inline int __double2hiint(double x) { return int(__double_as_longlong(x) >> 32);
 inline double __hiloint2double(int high, int low)
 {
     return __longlong_as_double((long long)(high) << 32 | unsigned(low));
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+    return unsigned((std::uint64_t(high) << 32 | low) >> (shift % 32));
 }
 inline unsigned __brev(unsigned x)
 {

@@ -103,7 +103,9 @@ void run_thread()
 void release(std::size_t first, std::size_t count, barrier at)
 {
     const auto begin = threads.begin() + first, end = begin + count;
-    if (std::all_of(begin, end, [&](const thread& t) { return t.waits == at; })) {
+    // Those that are done are not waited for.
+    if (std::all_of(
+            begin, end, [&](const thread& t) { return t.done || t.waits == at; })) {
         std::for_each(begin, end, [](thread& t) { t.waits = barrier::none; });
     }
 }
