@@ -25,6 +25,9 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace pairs {
 
+// Major compute capability from which on there are kernels.
+constexpr int first_capability = 8;
+
 constexpr unsigned group = 360; // of bits, and of the checks of a layer
 constexpr unsigned threads = group;
 constexpr unsigned bytes = 4 * group; // of a group's posteriors
@@ -73,7 +76,7 @@ __device__ inline unsigned agreed(unsigned x)
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(~0u, x);
 #else
-    return __shfl_sync(~0u, x, 0);
+    return x;
 #endif
 }
 
@@ -84,21 +87,14 @@ __device__ inline half2 least_signed(half2 a, half2 b)
     std::uint32_t r;
     asm("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(r) : "r"(bits(a)), "r"(bits(b)));
     return value_of(r);
-#elif __CUDA_ARCH__ >= 800
+#else
     return value_of(bits(__hmin2(__habs2(a), __habs2(b))) |
-                    ((bits(a) ^ bits(b)) & signs));
-#else // halves that are not negative are in the order of integers
-    return value_of(__vminu2(bits(a) & ~signs, bits(b) & ~signs) |
                     ((bits(a) ^ bits(b)) & signs));
 #endif
 }
 __device__ inline half2 larger(half2 a, half2 b)
 {
-#if __CUDA_ARCH__ >= 800
     return __hmax2(__habs2(a), __habs2(b));
-#else
-    return value_of(__vmaxu2(bits(a) & ~signs, bits(b) & ~signs));
-#endif
 }
 
 // Of the two least magnitudes of several values; the least with the product of signs.
@@ -1023,9 +1019,11 @@ __global__ void __launch_bounds__(threads, Blocks)
     decode_pairs(const __grid_constant__ pair_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
+#if __CUDA_ARCH__ >= 800
     decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>(table,
                                                                           arguments)
         .run();
+#endif
 }
 
 } // namespace pairs
