@@ -343,6 +343,9 @@ make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
     }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
+    if (p.major < pairs::first_capability) {
+        return nullptr;
+    }
     const bool wrap_shared = v.shared_bytes(*table, true) <= p.sharedMemPerBlockOptin;
     const auto bytes = v.shared_bytes(*table, wrap_shared);
     if (bytes > p.sharedMemPerBlockOptin) {

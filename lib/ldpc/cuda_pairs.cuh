@@ -25,6 +25,9 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace pairs {
 
+// Major compute capability from which on there are kernels.
+constexpr int first_capability = 8;
+
 constexpr unsigned group = 360; // of bits, and of the checks of a layer
 constexpr unsigned threads = group;
 constexpr unsigned bytes = 4 * group; // of a group's posteriors
@@ -44,6 +47,13 @@ __device__ inline half2 value_of(std::uint32_t x)
 }
 __device__ inline half2 all(float x) { return __float2half2_rn(x); }
 
+// x, which the compiler cannot make anew, and so keeps: what it would read again in a
+// loop, there waits for whatever is being fetched.
+__device__ inline std::uint32_t kept_in_register(std::uint32_t x)
+{
+    return __shfl_xor_sync(__activemask(), x, 0);
+}
+
 // Numbers that stay in registers: an instruction has room for one constant of its own,
 // and another would take an instruction each time.
 struct constants {
@@ -52,16 +62,12 @@ struct constants {
     half2 per_unit, four_edges;
 
     __device__ constants()
-        : halves(variable(0x38383838u)),
-          signs(variable(0x80008000u)),
-          per_unit(value_of(variable(0x68006800u))),
-          four_edges(value_of(variable(0xd400d400u)))
+        : halves(kept_in_register(0x38383838u)),
+          signs(kept_in_register(0x80008000u)),
+          per_unit(value_of(kept_in_register(0x68006800u))),
+          four_edges(value_of(kept_in_register(0xd400d400u)))
     {
     }
-
-private:
-    // x, as far as the compiler can tell perhaps something else: blocks have one row.
-    __device__ static std::uint32_t variable(std::uint32_t x) { return x ^ threadIdx.y; }
 };
 
 // What is the same in all of a warp, where the compiler would not know it.
@@ -70,16 +76,21 @@ __device__ inline unsigned agreed(unsigned x)
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(~0u, x);
 #else
-    return __shfl_sync(~0u, x, 0);
+    return x;
 #endif
 }
 
 // The lesser magnitude, with the product of the signs.
 __device__ inline half2 least_signed(half2 a, half2 b)
 {
+#if __CUDA_ARCH__ >= 860
     std::uint32_t r;
     asm("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(r) : "r"(bits(a)), "r"(bits(b)));
     return value_of(r);
+#else
+    return value_of(bits(__hmin2(__habs2(a), __habs2(b))) |
+                    ((bits(a) ^ bits(b)) & signs));
+#endif
 }
 __device__ inline half2 larger(half2 a, half2 b)
 {
@@ -334,7 +345,7 @@ class decoder
     // registers go.
     static constexpr bool Ahead = MessageEdges <= 5 || MessageEdges == 12;
     // Layers that are fetched at once, before they are prepared.
-    static constexpr unsigned depth = MessageEdges <= 9 ? 4 : 2;
+    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : 2;
     static constexpr unsigned distance = depth + Ahead;
 
 public:
@@ -361,7 +372,7 @@ public:
     }
 
     __device__ decoder(const pair_table& table, const pair_arguments& a)
-        : d_table(table), d_args(a), d_j(threadIdx.x)
+        : d_table(table), d_args(a), d_j(kept_in_register(threadIdx.x))
     {
         const auto q = table.q;
         auto* next = words();
@@ -1008,9 +1019,11 @@ __global__ void __launch_bounds__(threads, Blocks)
     decode_pairs(const __grid_constant__ pair_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
+#if __CUDA_ARCH__ >= 800
     decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>(table,
                                                                           arguments)
         .run();
+#endif
 }
 
 } // namespace pairs
