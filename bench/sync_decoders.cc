@@ -5,6 +5,7 @@
 
 #include "apps/json.h"
 #include "sync_map/job.h"
+#include "lab/slot_rates.h"
 #include "sync_map/qa_support.h"
 #include <cmath>
 #include <cstdio>
