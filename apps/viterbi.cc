@@ -57,10 +57,8 @@ std::string preset_option()
 // Of the preset, or the default, before other options override it.
 conv_preset preset_of(const option_values& values)
 {
-    for (const auto& p : conv_presets()) {
-        if (p.name == values.text("preset")) {
-            return p;
-        }
+    if (values.has("preset")) {
+        return find_conv_preset(values.text("preset"));
     }
     return { "", "", "", 7, { 0171, 0133 }, "", termination::streaming };
 }

@@ -23,9 +23,7 @@ class viterbi_ber(gr.top_block):
     def __init__(self, code, frame_bits, ebn0_db, bits, backend):
         super().__init__("Viterbi: bit error rate")
         self.bits = bits
-        shape = dict(constraint_length=code.constraint_length,
-                     polynomials=code.polynomials, puncturing=code.puncturing,
-                     termination=code.termination, frame_bits=frame_bits)
+        shape = dict(preset=code.name, frame_bits=frame_bits)
         encoder = gpufec.conv_encoder(packed_input=False, **shape)
         self.decoder = gpufec.gpu_viterbi_pbvd(
             soft_input="float", packed_output=False, backend=backend, **shape)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "conv_encoder_impl.h"
+#include "conv_parameters.h"
 #include "parameters.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -15,16 +16,19 @@ constexpr std::size_t stream_piece_bits = 4096;
 
 } // namespace
 
-conv_encoder::sptr conv_encoder::make(int constraint_length,
-                                      const std::vector<int>& polynomials,
-                                      const std::string& puncturing,
-                                      const std::string& termination,
+conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
+                                      const std::optional<std::vector<int>>& polynomials,
+                                      const std::optional<std::string>& puncturing,
+                                      const std::optional<std::string>& termination,
                                       int frame_bits,
-                                      bool packed_input)
+                                      bool packed_input,
+                                      const std::string& preset)
 {
+    const auto [code, ends] =
+        conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
     return gnuradio::make_block_sptr<conv_encoder_impl>(
-        conv_code(constraint_length, polynomials, puncturing),
-        termination_from_string(termination),
+        code,
+        ends,
         not_negative("frame_bits", frame_bits, "allowed are 0 and more"),
         packed_input);
 }

@@ -106,6 +106,7 @@ TEST(conv_code, presets_are_sound)
             conv_code::preset(p.name).to_string(),
             conv_code(p.constraint_length, p.polynomials, p.puncturing).to_string());
         EXPECT_FALSE(p.source.empty());
+        EXPECT_EQ(&find_conv_preset(p.name), &p);
     }
     EXPECT_NE(error_of([] { conv_code::preset("nonsense"); }).find("ccsds"),
               std::string::npos);

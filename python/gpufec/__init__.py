@@ -15,5 +15,9 @@ Soft values are positive for bit 0. gr-fec and gr-digital have it the other way 
 negate theirs.
 """
 
+from . import gpufec_python
 from .gpufec_python import *
 from .gpufec_python import __version__
+
+# So that help() shows what is bound.
+__all__ = [name for name in dir(gpufec_python) if not name.startswith("_")]

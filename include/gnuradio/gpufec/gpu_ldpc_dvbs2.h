@@ -122,8 +122,9 @@ public:
     //! Frames per batch, as chosen.
     virtual int batch() const = 0;
 
-    //! Iterations that the last frame took, and their mean over the stream so far.
+    //! Iterations that the last frame took.
     virtual int iterations() const = 0;
+    //! Mean of the iterations of a frame over the stream so far.
     virtual double mean_iterations() const = 0;
 
     /*!

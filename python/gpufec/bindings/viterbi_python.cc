@@ -53,4 +53,9 @@ void bind_viterbi(py::module& m)
         });
 
     m.def("conv_presets", &gr::gpufec::conv_presets, doc::conv_presets);
+    m.def("find_conv_preset",
+          &gr::gpufec::find_conv_preset,
+          py::arg("name"),
+          py::return_value_policy::reference,
+          doc::find_conv_preset);
 }
