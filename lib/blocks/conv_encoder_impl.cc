@@ -48,6 +48,9 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
       d_block_items(packed_input ? (d_block_bits + 7) / 8 : d_block_bits),
       d_kernel(code, ends, frame_bits)
 {
+    if (const auto doubt = code.doubt(); !doubt.empty()) {
+        d_logger->warn("{}", doubt);
+    }
     std::uint64_t output = d_kernel.coded_bits(frame_bits);
     std::uint64_t input = d_block_items;
     if (ends == termination::streaming) {

@@ -8,6 +8,8 @@
 
 import pydoc
 import re
+import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -38,6 +40,7 @@ WRONG_CODES = [
     (dict(polynomials=[0o171, 0]), r"polynomials entry is 0 \(octal\)"),
     (dict(polynomials=[0o171, 0o200]), r"polynomials entry is 200 \(octal\)"),
     (dict(polynomials=[0o70, 0o36]), "polynomials is"),
+    (dict(polynomials=[171, 133]), "octal 171,133 were probably meant, in Python 0o171"),
     (dict(puncturing="101"), 'puncturing is "101"'),
     (dict(puncturing="101,11"), 'puncturing is "101,11"'),
     (dict(puncturing="10,1x"), 'puncturing is "10,1x"'),
@@ -155,6 +158,18 @@ class qa_bindings(unittest.TestCase):
                              ("nasa_dsn_uninverted", [109, 79]), ("gr_fec", [109, 79])):
             ours = [int(f"{abs(p):07b}"[::-1], 2) * (1 if p > 0 else -1) for p in theirs]
             self.assertEqual(gpufec.find_conv_preset(name).polynomials, ours)
+            self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
+
+    def test_polynomials_of_gr_fec_are_doubted(self):
+        """A block says so in the log, and works; with a known code it says nothing."""
+        for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
+            for block in ("conv_encoder", "gpu_viterbi_pbvd"):
+                found = subprocess.run(
+                    [sys.executable, "-c", "from gnuradio import gpufec\n"
+                     f"gpufec.{block}(polynomials={polynomials})"],
+                    check=True, capture_output=True, text=True)
+                said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
+                self.assertEqual(said in found.stdout + found.stderr, doubted)
 
     def test_help_lists_blocks_and_presets(self):
         text = pydoc.render_doc(gpufec, renderer=pydoc.plaintext)

@@ -15,11 +15,6 @@ from gnuradio import fec, gpufec
 import qa_support as support
 
 
-def reversed_bits(polynomial, constraint_length=7):
-    """gr-fec has the newest bit least significant."""
-    return int(f"{polynomial:0{constraint_length}b}"[::-1], 2)
-
-
 class qa_conv_encoder(unittest.TestCase):
     def encode(self, bits, packed, max_noutput_items=0, tags=(), **parameters):
         items = np.packbits(bits) if packed else bits
@@ -104,12 +99,18 @@ class qa_conv_encoder(unittest.TestCase):
 
     def test_against_gr_fec(self):
         bits = support.random_bits(4096, 6)
-        polynomials = [0o171, 0o133]
-        encoder = fec.cc_encoder_make(4096, 7, 2, [reversed_bits(p) for p in polynomials],
-                                      0, fec.CC_STREAMING, False)
-        theirs, _ = support.run(support.vector_source(bits),
-                                fec.encoder(encoder, 1, 1))
-        ours, _ = self.encode(bits, True, polynomials=polynomials)
+        for polynomials in ([109, 79], [79, 109]):
+            encoder = fec.cc_encoder_make(4096, 7, 2, polynomials, 0, fec.CC_STREAMING,
+                                          False)
+            theirs, _ = support.run(support.vector_source(bits),
+                                    fec.encoder(encoder, 1, 1))
+            ours, _ = self.encode(
+                bits, True, polynomials=gpufec.polynomials_from_gr_fec(polynomials))
+            np.testing.assert_array_equal(ours, theirs)
+        # gr_fec is gr-fec's default.
+        ours, _ = self.encode(bits, True, preset="gr_fec")
+        theirs, _ = self.encode(
+            bits, True, polynomials=gpufec.polynomials_from_gr_fec([109, 79]))
         np.testing.assert_array_equal(ours, theirs)
 
     def test_runs_again_from_the_beginning(self):

@@ -14,7 +14,8 @@ headers = support.headers()
 
 # What is bound by hand; its attributes and, where they differ, its names in C++.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
-           "codebook_random", "conv_preset", "conv_presets", "find_conv_preset"]
+           "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
+           "polynomials_from_gr_fec"]
 IN_CPP = {"codebook_from_file": "sync_code.from_file",
           "conv_preset.termination": "conv_preset.ends"}
 SAMPLE = r'''

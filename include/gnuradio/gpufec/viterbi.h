@@ -89,6 +89,10 @@ public:
     //! Information bits per soft value.
     double rate() const { return double(d_period) / values_per_period(); }
 
+    //! What makes it probable that another code was meant, though this one is valid: that
+    //! its polynomials are a known code's written backwards, or in decimal. "": nothing.
+    std::string doubt() const;
+
     //! "K=7 (171,-133) 110,101": constraint length, octal polynomials, puncturing.
     std::string to_string() const;
 
@@ -141,6 +145,19 @@ GPUFEC_API const std::vector<conv_preset>& conv_presets();
 
 //! The preset of this name. \throws std::invalid_argument
 GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
+
+/*!
+ * \brief Polynomials as this module has them, from those that gr-fec has.
+ *
+ * gr-fec has the newest bit least significant, so its numbers have their bits in the
+ * opposite order: [109, 79] becomes octal [133, 171]. A negative one stays an inverted
+ * output. The same turns polynomials of this module into those of gr-fec.
+ * \param polynomials each from 1 to 2^K − 1 in magnitude
+ * \param constraint_length K, 3 to 9
+ * \throws std::invalid_argument
+ */
+GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
+                                                    int constraint_length = 7);
 
 //! How soft values are coded; positive means bit 0 in all of them.
 enum class soft_format {
