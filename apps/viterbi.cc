@@ -80,6 +80,9 @@ viterbi_options parse(const option_values& values)
     }
     viterbi_options o{ conv_code(
         code.constraint_length, code.polynomials, code.puncturing) };
+    if (const auto doubt = o.code.doubt(); !doubt.empty()) {
+        std::cerr << "gpufec: WARNING: " << doubt << "\n";
+    }
     o.ends = code.ends;
     o.frame_bits = values.integer("frame-bits");
     o.format = soft_format_from_string(values.text("soft-input"));

@@ -24,7 +24,7 @@ DECODER_DEFAULTS = dict(
     devices=[], preset="")
 ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
-    frame_bits=0, packed_input=True, preset="")
+    frame_bits=0, packed_input=True, packed_output=True, preset="")
 
 # Parameters, and what the message must name: the parameter and its value.
 WRONG_CODES = [
@@ -141,7 +141,8 @@ class qa_bindings(unittest.TestCase):
             frame_bits = 0 if p.termination == "streaming" else 40
             coded, _ = qa_support.run(
                 qa_support.vector_source(np.packbits(bits)),
-                gpufec.conv_encoder(preset=name, frame_bits=frame_bits))
+                gpufec.conv_encoder(preset=name, frame_bits=frame_bits,
+                                    packed_output=False))
             expected = qa_support.encode_frames(
                 bits, frame_bits or len(bits), termination=p.termination,
                 **qa_support.code_of(p))

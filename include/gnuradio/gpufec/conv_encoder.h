@@ -17,13 +17,15 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is bytes of eight bits, the first most significant, or of one. A packed frame
- * takes a whole number of bytes, whose bits beyond frame_bits are ignored. The output has
- * one coded bit per byte. In a stream the register starts at zero. Each frame starts as
+ * The input is bytes of eight bits, the first most significant, or of one, and so is the
+ * output. A packed frame takes a whole number of bytes of the input, whose bits beyond
+ * frame_bits are ignored, and is padded to a byte in the output, as the end of a stream
+ * is, with zeros. In a stream the register starts at zero. Each frame starts as
  * its termination says, and puncturing starts anew with it. A last frame that is not
  * complete is not sent.
  *
- * Tags go to the first coded bit of their item's first information bit.
+ * Tags go to the output item that holds the first coded bit of their item's first
+ * information bit.
  *
  * Map bit 0 to a positive value for gpu_viterbi_pbvd.
  */
@@ -45,6 +47,7 @@ public:
      *        "truncated", "tailbiting" frames
      * \param frame_bits information bits per frame; 0 in streaming
      * \param packed_input eight bits per byte, first bit most significant, else one
+     * \param packed_output the same of the output
      * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
      *        the first four parameters, of which none must be given then; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
@@ -55,6 +58,7 @@ public:
                      const std::optional<std::string>& termination = std::nullopt,
                      int frame_bits = 0,
                      bool packed_input = true,
+                     bool packed_output = true,
                      const std::string& preset = "");
 };
 
