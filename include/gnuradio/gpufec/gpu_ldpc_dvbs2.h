@@ -124,7 +124,7 @@ public:
 
     //! Iterations that the last frame took.
     virtual int iterations() const = 0;
-    //! Mean of the iterations of a frame over the stream so far.
+    //! Their mean over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
 
     /*!

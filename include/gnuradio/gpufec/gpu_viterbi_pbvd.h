@@ -111,10 +111,10 @@ public:
     //! L, as chosen.
     virtual int overlap() const = 0;
 
-    //! Part of the channel's bits that were wrong in the last batch, estimated, as in the
-    //! tags.
+    //! Part of the channel's bits that were wrong in the last batch, estimated as for the
+    //! tag viterbi_ber.
     virtual double channel_error_rate() const = 0;
-    //! Mean contradicted soft value of the last batch, as in the tags.
+    //! What the wrong ones weigh per soft value, as in the tag viterbi_metric.
     virtual double metric() const = 0;
 
     //! Steps of an int8 for one unit of float amplitude, from the next input on; float
