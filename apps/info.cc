@@ -142,7 +142,7 @@ void print(const cuda_devices& found,
     }
     std::cout << "CPU backend: " << instruction_set << "\n\nViterbi presets\n";
     for (const auto& p : conv_presets()) {
-        std::cout << "  " << std::left << std::setw(12) << p.name << std::setw(26)
+        std::cout << "  " << std::left << std::setw(21) << p.name << std::setw(28)
                   << p.title << conv_code::preset(p.name).to_string() << ", "
                   << termination_name(p.ends) << "\n";
     }

@@ -884,6 +884,14 @@ class qa_wrong_code(unittest.TestCase):
         rate = self.judge(values + noise, "--batch", "8")["channel_error_rate"]
         self.assertGreater(rate, 0.04)
 
+    def test_polynomials_that_are_backwards(self):
+        for polynomials, doubted in (("155,117", True), ("133,171", False)):
+            result = run("decode", "viterbi", "--polynomials", polynomials, "--backend",
+                         "cpu", "-", "-", input=b"")
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(b"CCSDS 1/2, 133,171, written backwards" in result.stderr,
+                             doubted)
+
     def test_nothing_to_judge(self):
         for data in (b"", bytes(5000), bytes([20] * 300)):
             result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)

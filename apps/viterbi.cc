@@ -57,10 +57,8 @@ std::string preset_option()
 // Of the preset, or the default, before other options override it.
 conv_preset preset_of(const option_values& values)
 {
-    for (const auto& p : conv_presets()) {
-        if (p.name == values.text("preset")) {
-            return p;
-        }
+    if (values.has("preset")) {
+        return find_conv_preset(values.text("preset"));
     }
     return { "", "", "", 7, { 0171, 0133 }, "", termination::streaming };
 }
@@ -82,6 +80,9 @@ viterbi_options parse(const option_values& values)
     }
     viterbi_options o{ conv_code(
         code.constraint_length, code.polynomials, code.puncturing) };
+    if (const auto doubt = o.code.doubt(); !doubt.empty()) {
+        std::cerr << "gpufec: WARNING: " << doubt << "\n";
+    }
     o.ends = code.ends;
     o.frame_bits = values.integer("frame-bits");
     o.format = soft_format_from_string(values.text("soft-input"));

@@ -35,7 +35,8 @@ def codewords(count, random):
     graph = gr.top_block()
     sink = blocks.vector_sink_b()
     graph.connect(blocks.vector_source_b(messages.ravel().tolist()),
-                  gpufec.ldpc_encoder(frame_size="short", rate="1/2"), sink)
+                  gpufec.ldpc_encoder(frame_size="short", rate="1/2", packed_input=False,
+                                      packed_output=False), sink)
     graph.run()
     return messages, np.array(sink.data(), np.uint8).reshape(count, N)
 

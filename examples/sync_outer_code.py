@@ -117,7 +117,8 @@ class concatenation(gr.top_block):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outer.alist")
             write_alist(rows, self.frame_bits, path)
-            encoder = gpufec.ldpc_encoder(code_file=path)
+            encoder = gpufec.ldpc_encoder(code_file=path, packed_input=False,
+                                          packed_output=False)
             outer = [gpufec.gpu_ldpc_dvbs2(
                 code_file=path, output="codeword", packed_output=False, llr_scale=8.0,
                 algorithm="normalized_min_sum", normalization=0.8, max_iterations=50,

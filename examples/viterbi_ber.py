@@ -23,10 +23,8 @@ class viterbi_ber(gr.top_block):
     def __init__(self, code, frame_bits, ebn0_db, bits, backend):
         super().__init__("Viterbi: bit error rate")
         self.bits = bits
-        shape = dict(constraint_length=code.constraint_length,
-                     polynomials=code.polynomials, puncturing=code.puncturing,
-                     termination=code.termination, frame_bits=frame_bits)
-        encoder = gpufec.conv_encoder(packed_input=False, **shape)
+        shape = dict(preset=code.name, frame_bits=frame_bits)
+        encoder = gpufec.conv_encoder(packed_input=False, packed_output=False, **shape)
         self.decoder = gpufec.gpu_viterbi_pbvd(
             soft_input="float", packed_output=False, backend=backend, **shape)
         sent_bits = sum(map(int, code.puncturing.replace(",", ""))) or len(code.polynomials)

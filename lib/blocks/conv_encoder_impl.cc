@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "conv_encoder_impl.h"
+#include "conv_parameters.h"
 #include "parameters.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -15,40 +16,50 @@ constexpr std::size_t stream_piece_bits = 4096;
 
 } // namespace
 
-conv_encoder::sptr conv_encoder::make(int constraint_length,
-                                      const std::vector<int>& polynomials,
-                                      const std::string& puncturing,
-                                      const std::string& termination,
+conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
+                                      const std::optional<std::vector<int>>& polynomials,
+                                      const std::optional<std::string>& puncturing,
+                                      const std::optional<std::string>& termination,
                                       int frame_bits,
-                                      bool packed_input)
+                                      bool packed_input,
+                                      bool packed_output,
+                                      const std::string& preset)
 {
+    const auto [code, ends] =
+        conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
     return gnuradio::make_block_sptr<conv_encoder_impl>(
-        conv_code(constraint_length, polynomials, puncturing),
-        termination_from_string(termination),
+        code,
+        ends,
         not_negative("frame_bits", frame_bits, "allowed are 0 and more"),
-        packed_input);
+        packed_input,
+        packed_output);
 }
 
 conv_encoder_impl::conv_encoder_impl(const conv_code& code,
                                      termination ends,
                                      unsigned frame_bits,
-                                     bool packed_input)
+                                     bool packed_input,
+                                     bool packed_output)
     : gr::block("conv_encoder",
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       d_code(code),
       d_ends(ends),
       d_frame_bits(frame_bits),
-      d_packed(packed_input),
+      d_packed_input(packed_input),
+      d_packed_output(packed_output),
       d_block_bits(ends == termination::streaming ? stream_piece_bits : frame_bits),
       d_block_items(packed_input ? (d_block_bits + 7) / 8 : d_block_bits),
       d_kernel(code, ends, frame_bits)
 {
-    std::uint64_t output = d_kernel.coded_bits(frame_bits);
+    if (const auto doubt = code.doubt(); !doubt.empty()) {
+        d_logger->warn("{}", doubt);
+    }
+    std::uint64_t output = output_items(d_kernel.coded_bits(frame_bits));
     std::uint64_t input = d_block_items;
     if (ends == termination::streaming) {
         output = code.values_per_period() * (packed_input ? 8 : 1);
-        input = code.period();
+        input = code.period() * (packed_output ? 8 : 1);
     }
     const auto common = std::gcd(output, input);
     set_relative_rate(output / common, input / common);
@@ -58,14 +69,16 @@ void conv_encoder_impl::restart()
 {
     d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
     d_bits.clear();
+    d_left = 0;
+    d_left_bits = 0;
 }
 
 // Takes items up to the end of a block.
 std::size_t conv_encoder_impl::gather(const std::uint8_t* in, std::size_t items)
 {
-    const auto have = d_packed ? (d_bits.size() + 7) / 8 : d_bits.size();
+    const auto have = d_packed_input ? (d_bits.size() + 7) / 8 : d_bits.size();
     const auto taken = std::min(items, d_block_items - have);
-    if (!d_packed) {
+    if (!d_packed_input) {
         d_bits.insert(d_bits.end(), in, in + taken);
         return taken;
     }
@@ -89,17 +102,52 @@ void conv_encoder_impl::encode(std::vector<std::uint8_t>& coded)
         return; // the frame goes on with the next items
     }
     d_bits.clear();
+    if (d_packed_output) {
+        pack(coded);
+        if (d_ends != termination::streaming && unsent()) {
+            finish(coded);
+        }
+    }
+}
+
+// Coded bits, after those that are left, become bytes; what does not fill one is left.
+void conv_encoder_impl::pack(std::vector<std::uint8_t>& coded)
+{
+    std::size_t bytes = 0;
+    for (const auto bit : coded) {
+        d_left |= bit << (7 - d_left_bits);
+        if (++d_left_bits == 8) {
+            coded[bytes++] = d_left;
+            d_left = 0;
+            d_left_bits = 0;
+        }
+    }
+    coded.resize(bytes);
+}
+
+void conv_encoder_impl::finish(std::vector<std::uint8_t>& coded)
+{
+    coded.push_back(d_left);
+    d_left = 0;
+    d_left_bits = 0;
+}
+
+std::uint64_t conv_encoder_impl::output_items(std::uint64_t bits) const
+{
+    return d_packed_output ? (bits + 7) / 8 : bits;
 }
 
 std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
 {
-    const unsigned bits_per_item = d_packed ? 8 : 1;
+    const unsigned bits_per_item = d_packed_input ? 8 : 1;
+    const unsigned bits_per_output = d_packed_output ? 8 : 1;
     if (d_ends == termination::streaming) {
-        return d_code.values(item * bits_per_item);
+        return d_code.values(item * bits_per_item) / bits_per_output;
     }
     const auto frame = item / d_block_items;
     const auto bit = item % d_block_items * bits_per_item;
-    return frame * d_kernel.coded_bits(d_frame_bits) + d_code.values(bit);
+    return frame * output_items(d_kernel.coded_bits(d_frame_bits)) +
+           d_code.values(bit) / bits_per_output;
 }
 
 } // namespace gr::gpufec

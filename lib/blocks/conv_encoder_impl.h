@@ -19,23 +19,31 @@ public:
     conv_encoder_impl(const conv_code& code,
                       termination ends,
                       unsigned frame_bits,
-                      bool packed_input);
+                      bool packed_input,
+                      bool packed_output);
 
 private:
     void restart() override;
     std::size_t gather(const std::uint8_t* in, std::size_t items) override;
     void encode(std::vector<std::uint8_t>& coded) override;
+    bool unsent() const override { return d_left_bits > 0; }
+    void finish(std::vector<std::uint8_t>& coded) override;
     std::uint64_t output_of_item(std::uint64_t item) const override;
+    std::uint64_t output_items(std::uint64_t bits) const;
+    void pack(std::vector<std::uint8_t>& coded);
 
     const conv_code d_code;
     const termination d_ends;
     const unsigned d_frame_bits;
-    const bool d_packed;
+    const bool d_packed_input, d_packed_output;
     const std::size_t d_block_bits;  // encoded at once: a frame, or a piece of a stream
     const std::size_t d_block_items; // the input items of that
 
     conv_encoder_kernel d_kernel;
     std::vector<std::uint8_t> d_bits; // gathered, to be encoded
+    // Coded bits of a stream that do not fill a byte yet, the first most significant.
+    std::uint8_t d_left = 0;
+    unsigned d_left_bits = 0;
 };
 
 } // namespace gr::gpufec

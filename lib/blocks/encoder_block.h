@@ -11,6 +11,7 @@
 #include "tag_queue.h"
 #include <gnuradio/block.h>
 #include <gnuradio/block_detail.h>
+#include <gnuradio/buffer_reader.h>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -40,7 +41,9 @@ public:
 
     void forecast(int, gr_vector_int& ninput_items_required) override
     {
-        ninput_items_required[0] = d_sent < d_coded.size() ? 0 : 1;
+        const bool more =
+            d_sent < d_coded.size() || (unsent() && this->detail()->input(0)->done());
+        ninput_items_required[0] = more ? 0 : 1;
     }
 
     int general_work(int noutput_items,
@@ -52,11 +55,16 @@ public:
         auto* const out = static_cast<std::uint8_t*>(output_items[0]);
         const std::size_t available = ninput_items[0];
         const std::size_t room = noutput_items;
+        const bool ended = ended_after(available);
         std::size_t taken = 0;
         std::size_t given = send(out, room);
         while (given < room && taken < available) {
             taken += gather(in + taken, available - taken);
             encode(d_coded);
+            given += send(out + given, room - given);
+        }
+        if (ended && taken == available && d_coded.empty() && unsent()) {
+            finish(d_coded);
             given += send(out + given, room - given);
         }
 
@@ -80,10 +88,23 @@ protected:
     virtual std::size_t gather(const std::uint8_t* in, std::size_t items) = 0;
     //! Puts what is gathered into the empty \p coded, as output items, if it is enough.
     virtual void encode(std::vector<std::uint8_t>& coded) = 0;
+    //! Whether something is held back that fills no output item.
+    virtual bool unsent() const { return false; }
+    //! Puts that into the empty \p coded: the input has ended.
+    virtual void finish(std::vector<std::uint8_t>&) {}
     //! The output item that input item \p item of the stream goes to.
     virtual std::uint64_t output_of_item(std::uint64_t item) const = 0;
 
 private:
+    //! Whether nothing follows the items at hand.
+    bool ended_after(std::size_t available) const
+    {
+        // In this order: what had arrived when the input ended is available afterwards.
+        const auto reader = this->detail()->input(0);
+        gr::thread::scoped_lock guard(*reader->mutex());
+        return reader->done() && std::size_t(reader->items_available()) <= available;
+    }
+
     std::size_t send(std::uint8_t* out, std::size_t room)
     {
         const auto n = std::min(room, d_coded.size() - d_sent);

@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "conv_parameters.h"
 #include "gpu_viterbi_pbvd_impl.h"
 #include <gnuradio/io_signature.h>
 #include <cmath>
@@ -17,28 +18,32 @@ std::size_t item_size(soft_format format)
 
 } // namespace
 
-gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(int constraint_length,
-                                              const std::vector<int>& polynomials,
-                                              const std::string& puncturing,
-                                              const std::string& termination,
-                                              int frame_bits,
-                                              const std::string& soft_input,
-                                              float soft_scale,
-                                              bool packed_output,
-                                              int decode_length,
-                                              int overlap,
-                                              int batch,
-                                              int slots,
-                                              double max_latency_ms,
-                                              const std::string& backend,
-                                              int device,
-                                              int threads,
-                                              const std::string& cuda_kernel,
-                                              const std::string& length_tag_key,
-                                              const std::vector<int>& devices)
+gpu_viterbi_pbvd::sptr
+gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
+                       const std::optional<std::vector<int>>& polynomials,
+                       const std::optional<std::string>& puncturing,
+                       const std::optional<std::string>& termination,
+                       int frame_bits,
+                       const std::string& soft_input,
+                       float soft_scale,
+                       bool packed_output,
+                       int decode_length,
+                       int overlap,
+                       int batch,
+                       int slots,
+                       double max_latency_ms,
+                       const std::string& backend,
+                       int device,
+                       int threads,
+                       const std::string& cuda_kernel,
+                       const std::string& length_tag_key,
+                       const std::vector<int>& devices,
+                       const std::string& preset)
 {
-    viterbi_options options{ conv_code(constraint_length, polynomials, puncturing) };
-    options.ends = termination_from_string(termination);
+    const auto [code, ends] =
+        conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
+    viterbi_options options{ code };
+    options.ends = ends;
     options.frame_bits = not_negative("frame_bits", frame_bits);
     options.format = soft_format_from_string(soft_input);
     options.soft_scale = soft_scale;

@@ -20,6 +20,92 @@ std::string octal(int polynomial)
     return text.str();
 }
 
+std::string octal(const std::vector<int>& polynomials)
+{
+    std::string text;
+    for (const int p : polynomials) {
+        text += (text.empty() ? "" : ",") + octal(p);
+    }
+    return text;
+}
+
+void check_constraint_length(int constraint_length)
+{
+    if (constraint_length < int(conv_code::min_constraint_length) ||
+        constraint_length > int(conv_code::max_constraint_length)) {
+        refuse("constraint_length", constraint_length, "3 to 9 are allowed");
+    }
+}
+
+bool in_range(int polynomial, int constraint_length)
+{
+    const auto magnitude = std::abs(0LL + polynomial);
+    return magnitude > 0 && magnitude >> constraint_length == 0;
+}
+
+// The numbers that the decimal digits of these are in octal; none if one has an 8 or 9.
+std::vector<int> read_as_octal(const std::vector<int>& polynomials)
+{
+    std::vector<int> read;
+    for (const int p : polynomials) {
+        const auto digits = std::to_string(p);
+        if (digits.find_first_of("89") != std::string::npos) {
+            return {};
+        }
+        read.push_back(int(std::strtol(digits.c_str(), nullptr, 8)));
+    }
+    return read;
+}
+
+// The code of a standard that has these polynomials in some order, whatever is inverted.
+const conv_preset* known_code(std::vector<int> polynomials)
+{
+    const auto sorted = [](std::vector<int> p) {
+        for (int& entry : p) {
+            entry = std::abs(entry);
+        }
+        std::sort(p.begin(), p.end());
+        return p;
+    };
+    polynomials = sorted(polynomials);
+    for (const auto& p : conv_presets()) {
+        if (sorted(p.polynomials) == polynomials) {
+            return &p;
+        }
+    }
+    return nullptr;
+}
+
+void check_polynomials(const std::vector<int>& polynomials, int constraint_length)
+{
+    for (const int p : polynomials) {
+        if (in_range(p, constraint_length)) {
+            continue;
+        }
+        auto reason = "its magnitude must be 1 to " +
+                      octal((1 << constraint_length) - 1) + " for constraint_length " +
+                      std::to_string(constraint_length);
+        const auto meant = read_as_octal(polynomials);
+        if (!meant.empty() && std::all_of(meant.begin(), meant.end(), [&](int m) {
+                return in_range(m, constraint_length);
+            })) {
+            reason += "; in decimal it is " + std::to_string(p) + ", and octal " +
+                      octal(meant) + " were probably meant, in Python 0o" +
+                      octal(std::abs(meant[0])) + " and so on";
+        }
+        refuse("polynomials entry", octal(p) + " (octal)", reason);
+    }
+}
+
+int backwards(int polynomial, int constraint_length)
+{
+    int turned = 0;
+    for (int bit = 0; bit < constraint_length; ++bit) {
+        turned = turned << 1 | (std::abs(polynomial) >> bit & 1);
+    }
+    return polynomial < 0 ? -turned : turned;
+}
+
 unsigned parity(unsigned x) { return __builtin_parity(x); }
 
 // One row of '0' and '1' an output, all of the same length.
@@ -55,26 +141,16 @@ conv_code::conv_code(int constraint_length,
                      const std::string& puncturing)
     : d_constraint_length(constraint_length)
 {
-    if (constraint_length < int(min_constraint_length) ||
-        constraint_length > int(max_constraint_length)) {
-        refuse("constraint_length", constraint_length, "3 to 9 are allowed");
-    }
+    check_constraint_length(constraint_length);
     const auto R = polynomials.size();
     if (R < min_outputs || R > max_outputs) {
         refuse("number of polynomials", R, "2 to 6 are allowed");
     }
+    check_polynomials(polynomials, constraint_length);
     unsigned used = 0;
     for (const int p : polynomials) {
-        // As unsigned, so that the most negative int has a magnitude too.
-        const unsigned magnitude = p < 0 ? 0u - unsigned(p) : unsigned(p);
-        if (magnitude == 0 || magnitude >> constraint_length) {
-            refuse("polynomials entry",
-                   octal(p) + " (octal)",
-                   "its magnitude must be 1 to " + octal((1 << constraint_length) - 1) +
-                       " for constraint_length " + std::to_string(constraint_length));
-        }
-        used |= magnitude;
-        d_polynomials.push_back(magnitude);
+        used |= std::abs(p);
+        d_polynomials.push_back(std::abs(p));
         d_inverted.push_back(p < 0);
     }
     const unsigned ends = 1u << (constraint_length - 1) | 1u;
@@ -131,6 +207,49 @@ std::uint64_t conv_code::stages(std::uint64_t values) const
     const auto rest = values % values_per_period();
     const auto last = std::lower_bound(d_before.begin(), d_before.end(), rest);
     return whole * d_period + (last - d_before.begin());
+}
+
+std::string conv_code::doubt() const
+{
+    std::vector<int> given, turned;
+    for (const int p : d_polynomials) {
+        given.push_back(p);
+        turned.push_back(backwards(p, d_constraint_length));
+    }
+    if (known_code(given)) {
+        return "";
+    }
+    const auto begin = "polynomials are " + octal(given) + " (octal): they are ";
+    const auto* const forwards = known_code(turned);
+    if (forwards && forwards->constraint_length == int(d_constraint_length)) {
+        return begin + "those of " + forwards->title + ", " + octal(turned) +
+               ", written backwards as gr-fec has them, and are taken as they are; "
+               "polynomials_from_gr_fec() turns them round";
+    }
+    const auto meant = read_as_octal(given);
+    if (const auto* const known = known_code(meant)) {
+        return begin + "in decimal the digits of " + known->title + ", " + octal(meant) +
+               ", and are taken as they are; in Python an octal number begins with 0o";
+    }
+    return "";
+}
+
+std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
+                                         int constraint_length)
+{
+    check_constraint_length(constraint_length);
+    std::vector<int> turned;
+    for (const int p : polynomials) {
+        if (!in_range(p, constraint_length)) {
+            refuse("polynomials entry",
+                   p,
+                   "its magnitude must be 1 to " +
+                       std::to_string((1 << constraint_length) - 1) +
+                       " for constraint_length " + std::to_string(constraint_length));
+        }
+        turned.push_back(backwards(p, constraint_length));
+    }
+    return turned;
 }
 
 std::string conv_code::to_string() const

@@ -74,6 +74,9 @@ public:
           d_estimate(make_setup(options))
     {
         check_scale(options.soft_scale);
+        if (const auto doubt = options.code.doubt(); !doubt.empty()) {
+            log(log_level::warning, doubt);
+        }
         open(make_setup(options));
     }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The convolutional codes of the standards. */
+/* The convolutional codes of the standards, and of programs that name theirs. */
 
 #include <gnuradio/gpufec/viterbi.h>
 #include <stdexcept>
@@ -15,6 +15,7 @@ constexpr auto terminated = termination::terminated;
 constexpr auto tailbiting = termination::tailbiting;
 
 const char* const ccsds = "CCSDS 131.0-B-5, 3";
+const char* const gr_satellites = "gr-satellites, hier/ccsds_viterbi";
 const char* const dvb = "ETSI EN 300 421, 4.4.3; ETSI EN 300 744, 4.3.3";
 const char* const ieee80211 = "IEEE 802.11-2020, 17.3.5.6";
 const char* const lte = "3GPP TS 36.212, 5.1.3.1";
@@ -34,6 +35,28 @@ const std::vector<conv_preset>& conv_presets()
           7,
           { 0171, 0133 },
           "1000101,1111010",
+          streaming },
+        { "ccsds_uninverted",
+          "CCSDS 1/2, not inverted",
+          gr_satellites,
+          7,
+          { 0171, 0133 },
+          "",
+          streaming },
+        { "nasa_dsn", "NASA-DSN 1/2", gr_satellites, 7, { -0133, 0171 }, "", streaming },
+        { "nasa_dsn_uninverted",
+          "NASA-DSN 1/2, not inverted",
+          gr_satellites,
+          7,
+          { 0133, 0171 },
+          "",
+          streaming },
+        { "gr_fec",
+          "gr-fec's default 1/2",
+          "gr-fec, [109, 79] in its notation",
+          7,
+          { 0133, 0171 },
+          "",
           streaming },
         { "dvb_1_2", "DVB-S/T 1/2", dvb, 7, { 0171, 0133 }, "", streaming },
         { "dvb_2_3", "DVB-S/T 2/3", dvb, 7, { 0171, 0133 }, "10,11", streaming },
@@ -130,16 +153,22 @@ const std::vector<conv_preset>& conv_presets()
     return presets;
 }
 
-conv_code conv_code::preset(const std::string& name)
+const conv_preset& find_conv_preset(const std::string& name)
 {
     std::string known;
     for (const auto& p : conv_presets()) {
         if (p.name == name) {
-            return { p.constraint_length, p.polynomials, p.puncturing };
+            return p;
         }
         known += (known.empty() ? "" : ", ") + p.name;
     }
     throw std::invalid_argument("preset is \"" + name + "\": allowed are " + known);
+}
+
+conv_code conv_code::preset(const std::string& name)
+{
+    const auto& p = find_conv_preset(name);
+    return { p.constraint_length, p.polynomials, p.puncturing };
 }
 
 } // namespace gr::gpufec

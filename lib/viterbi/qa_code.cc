@@ -51,6 +51,61 @@ TEST(conv_code, refuses_with_name_value_and_what_is_allowed)
     EXPECT_NE(code_error(7, { 0170, 0130 }).find("oldest"), std::string::npos);
 }
 
+TEST(conv_code, says_what_was_probably_meant)
+{
+    // 171 and 133 in decimal; 133 alone is out of range too.
+    EXPECT_EQ(
+        code_error(7, { 171, -133 }),
+        "polynomials entry is 253 (octal): its magnitude must be 1 to 177 for "
+        "constraint_length 7; in decimal it is 171, and octal 171,-133 were probably "
+        "meant, in Python 0o171 and so on");
+    EXPECT_NE(code_error(9, { 753, 561 }).find("octal 753,561 were"), std::string::npos);
+    EXPECT_NE(code_error(5, { 23, 33 }).find("octal 23,33 were"), std::string::npos);
+    for (const auto& p : std::vector<std::vector<int>>{
+             { 171, 198 }, { 171, 777 }, { 171, std::numeric_limits<int>::min() } }) {
+        EXPECT_NE(code_error(7, p).find("253 (octal)"), std::string::npos);
+        EXPECT_EQ(code_error(7, p).find("meant"), std::string::npos);
+    }
+}
+
+TEST(conv_code, doubts_what_is_backwards_or_decimal)
+{
+    const auto doubt = [](int K, const std::vector<int>& p) {
+        return conv_code(K, p).doubt();
+    };
+    EXPECT_EQ(doubt(7, { 109, 79 }),
+              "polynomials are 155,117 (octal): they are those of CCSDS 1/2, 133,171, "
+              "written backwards as gr-fec has them, and are taken as they are; "
+              "polynomials_from_gr_fec() turns them round");
+    for (const auto& p : conv_presets()) {
+        const auto K = p.constraint_length;
+        EXPECT_EQ(doubt(K, p.polynomials), "");
+        const auto turned = polynomials_from_gr_fec(p.polynomials, K);
+        EXPECT_NE(doubt(K, turned).find("backwards"), std::string::npos) << p.name;
+        EXPECT_EQ(polynomials_from_gr_fec(turned, K), p.polynomials);
+    }
+    EXPECT_EQ(doubt(7, { 0171, 0165 }), "");
+    EXPECT_EQ(doubt(8, { 0155, 0355 }), "");
+    // Valid only because K is larger than the code's.
+    EXPECT_NE(doubt(8, { 171, 133 }).find("in decimal the digits of CCSDS 1/2"),
+              std::string::npos);
+}
+
+TEST(conv_code, polynomials_of_gr_fec)
+{
+    EXPECT_EQ(polynomials_from_gr_fec({ 109, 79 }), (std::vector<int>{ 0133, 0171 }));
+    EXPECT_EQ(polynomials_from_gr_fec({ 79, -109 }), (std::vector<int>{ 0171, -0133 }));
+    EXPECT_EQ(polynomials_from_gr_fec({ 6, 1 }, 3), (std::vector<int>{ 3, 4 }));
+    for (const int wrong : { 0, 128, -128, std::numeric_limits<int>::min() }) {
+        EXPECT_EQ(error_of([&] {
+                      polynomials_from_gr_fec({ 79, wrong });
+                  }),
+                  "polynomials entry is " + std::to_string(wrong) +
+                      ": its magnitude must be 1 to 127 for constraint_length 7");
+    }
+    EXPECT_NE(error_of([] { polynomials_from_gr_fec({ 1, 1 }, 33); }), "");
+}
+
 TEST(conv_code, refuses_bad_puncturing)
 {
     const std::vector<int> p{ 0171, 0133 };
@@ -106,6 +161,7 @@ TEST(conv_code, presets_are_sound)
             conv_code::preset(p.name).to_string(),
             conv_code(p.constraint_length, p.polynomials, p.puncturing).to_string());
         EXPECT_FALSE(p.source.empty());
+        EXPECT_EQ(&find_conv_preset(p.name), &p);
     }
     EXPECT_NE(error_of([] { conv_code::preset("nonsense"); }).find("ccsds"),
               std::string::npos);

@@ -9,11 +9,16 @@ Blocks: gpu_viterbi_pbvd decodes convolutional codes, conv_encoder encodes them;
 gpu_ldpc_dvbs2 decodes the LDPC codes of DVB-S2 and others, ldpc_encoder encodes them;
 gpu_sync_map decodes where bits were inserted or deleted, sync_encoder encodes for it and
 channel_bsid inserts and deletes. conv_presets() lists the codes of the standards,
+polynomials_from_gr_fec() converts polynomials,
 codebook_*() make those of gpu_sync_map.
 
 Soft values are positive for bit 0. gr-fec and gr-digital have it the other way round:
 negate theirs.
 """
 
+from . import gpufec_python
 from .gpufec_python import *
 from .gpufec_python import __version__
+
+# So that help() shows what is bound.
+__all__ = [name for name in dir(gpufec_python) if not name.startswith("_")]

@@ -6,24 +6,33 @@
 
 """The names, defaults, docstrings and errors that Python shows."""
 
+import pydoc
 import re
+import subprocess
+import sys
 import unittest
 
+import numpy as np
 from gnuradio import gpufec
 import qa_support
 
 DECODER_DEFAULTS = dict(
-    constraint_length=7, polynomials=[0o171, 0o133], puncturing="",
-    termination="streaming", frame_bits=0, soft_input="int8", soft_scale=32.0,
+    constraint_length=None, polynomials=None, puncturing=None, termination=None,
+    frame_bits=0, soft_input="int8", soft_scale=32.0,
     packed_output=True, decode_length=0, overlap=0, batch=0, slots=3, max_latency_ms=50,
     backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len",
-    devices=[])
+    devices=[], preset="")
 ENCODER_DEFAULTS = dict(
-    constraint_length=7, polynomials=[0o171, 0o133], puncturing="",
-    termination="streaming", frame_bits=0, packed_input=True)
+    constraint_length=None, polynomials=None, puncturing=None, termination=None,
+    frame_bits=0, packed_input=True, packed_output=True, preset="")
 
 # Parameters, and what the message must name: the parameter and its value.
 WRONG_CODES = [
+    (dict(preset="mars"), 'preset is "mars": allowed are .*gr_fec'),
+    (dict(preset="ccsds", constraint_length=7), 'preset is "ccsds": .* constraint_length$'),
+    (dict(preset="ccsds", polynomials=[0o171, 0o133], puncturing=""),
+     'preset is "ccsds": .* polynomials, puncturing$'),
+    (dict(preset="ccsds", termination="streaming"), 'preset is "ccsds": .* termination$'),
     (dict(constraint_length=2), "constraint_length is 2"),
     (dict(constraint_length=10), "constraint_length is 10"),
     (dict(polynomials=[0o171]), "number of polynomials is 1"),
@@ -31,6 +40,7 @@ WRONG_CODES = [
     (dict(polynomials=[0o171, 0]), r"polynomials entry is 0 \(octal\)"),
     (dict(polynomials=[0o171, 0o200]), r"polynomials entry is 200 \(octal\)"),
     (dict(polynomials=[0o70, 0o36]), "polynomials is"),
+    (dict(polynomials=[171, 133]), "octal 171,133 were probably meant, in Python 0o171"),
     (dict(puncturing="101"), 'puncturing is "101"'),
     (dict(puncturing="101,11"), 'puncturing is "101,11"'),
     (dict(puncturing="10,1x"), 'puncturing is "10,1x"'),
@@ -72,7 +82,7 @@ WRONG_DECODERS = [
 def defaults_of(block):
     """The keyword arguments of a block's constructor, as its docstring gives them."""
     signature = re.search(r"\(self: [^,]+, (.*)\) -> None", block.__init__.__doc__)[1]
-    signature = re.sub(r": (List\[int\]|\w+) = ", "=", signature)
+    signature = re.sub(r": [\w[\]]+ = ", "=", signature)
     return eval(f"dict({signature})")
 
 
@@ -121,14 +131,65 @@ class qa_bindings(unittest.TestCase):
             frame_bits = 0 if p.termination == "streaming" else 64
             gpufec.conv_encoder(termination=p.termination, frame_bits=frame_bits,
                                 **qa_support.code_of(p))
+            for block in (gpufec.conv_encoder, gpufec.gpu_viterbi_pbvd):
+                block(preset=p.name, frame_bits=frame_bits)
+
+    def test_a_preset_is_its_code(self):
+        bits = qa_support.random_bits(8 * 120, 1)
+        for name in ("ccsds", "dvb_3_4", "lte"):
+            p = gpufec.find_conv_preset(name)
+            frame_bits = 0 if p.termination == "streaming" else 40
+            coded, _ = qa_support.run(
+                qa_support.vector_source(np.packbits(bits)),
+                gpufec.conv_encoder(preset=name, frame_bits=frame_bits,
+                                    packed_output=False))
+            expected = qa_support.encode_frames(
+                bits, frame_bits or len(bits), termination=p.termination,
+                **qa_support.code_of(p))
+            np.testing.assert_array_equal(coded, expected.ravel())
+            decoded, _ = qa_support.run(
+                qa_support.vector_source(qa_support.soft_values(coded)),
+                gpufec.gpu_viterbi_pbvd(preset=name, frame_bits=frame_bits, backend="cpu"))
+            np.testing.assert_array_equal(np.unpackbits(decoded), bits)
+
+    def test_presets_of_other_programs(self):
+        """The polynomials that gr-satellites and gr-fec give cc_decoder."""
+        for name, theirs in (("ccsds", [79, -109]), ("nasa_dsn", [-109, 79]),
+                             ("ccsds_uninverted", [79, 109]),
+                             ("nasa_dsn_uninverted", [109, 79]), ("gr_fec", [109, 79])):
+            ours = [int(f"{abs(p):07b}"[::-1], 2) * (1 if p > 0 else -1) for p in theirs]
+            self.assertEqual(gpufec.find_conv_preset(name).polynomials, ours)
+            self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
+
+    def test_polynomials_of_gr_fec_are_doubted(self):
+        """A block says so in the log, and works; with a known code it says nothing."""
+        for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
+            for block in ("conv_encoder", "gpu_viterbi_pbvd"):
+                found = subprocess.run(
+                    [sys.executable, "-c", "from gnuradio import gpufec\n"
+                     f"gpufec.{block}(polynomials={polynomials})"],
+                    check=True, capture_output=True, text=True)
+                said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
+                self.assertEqual(said in found.stdout + found.stderr, doubted)
+
+    def test_help_lists_blocks_and_presets(self):
+        text = pydoc.render_doc(gpufec, renderer=pydoc.plaintext)
+        self.assertIn("class gpu_viterbi_pbvd", text)
+        self.assertIn("conv_presets(", text)
+        listed = re.findall(r"\w+", gpufec.conv_presets.__doc__)
+        for p in gpufec.conv_presets():
+            self.assertIn(p.name, listed)
+            self.assertIn(p.name, text)
+        self.assertRegex(gpufec.gpu_viterbi_pbvd.__init__.__doc__, r"conv_presets\(\)")
 
     def test_wrong_parameters_name_themselves(self):
         for block, table in ((gpufec.conv_encoder, WRONG_CODES),
                              (gpufec.gpu_viterbi_pbvd, WRONG_CODES + WRONG_DECODERS)):
             for parameters, message in table:
                 with self.subTest(block=block.__name__, **parameters):
-                    with self.assertRaisesRegex(ValueError, message + ".*: .*"):
+                    with self.assertRaisesRegex(ValueError, message) as refused:
                         block(**parameters)
+                    self.assertRegex(str(refused.exception), ".+ is .+: .+")
 
     @unittest.skipUnless(qa_support.cuda_missing(), "there is a CUDA device")
     def test_cuda_without_a_device_says_so(self):

@@ -15,15 +15,12 @@ from gnuradio import fec, gpufec
 import qa_support as support
 
 
-def reversed_bits(polynomial, constraint_length=7):
-    """gr-fec has the newest bit least significant."""
-    return int(f"{polynomial:0{constraint_length}b}"[::-1], 2)
-
-
 class qa_conv_encoder(unittest.TestCase):
-    def encode(self, bits, packed, max_noutput_items=0, tags=(), **parameters):
+    def encode(self, bits, packed, max_noutput_items=0, tags=(), packed_output=False,
+               **parameters):
         items = np.packbits(bits) if packed else bits
-        block = gpufec.conv_encoder(packed_input=packed, **parameters)
+        block = gpufec.conv_encoder(packed_input=packed, packed_output=packed_output,
+                                    **parameters)
         return support.run(support.vector_source(items, tags), block, max_noutput_items)
 
     def test_streams_of_all_presets(self):
@@ -46,9 +43,44 @@ class qa_conv_encoder(unittest.TestCase):
                     with self.subTest(termination, frame_bits=frame_bits, packed=packed):
                         items = support.pack_frames(bits, frame_bits) if packed else bits
                         block = gpufec.conv_encoder(packed_input=packed,
+                                                    packed_output=False,
                                                     frame_bits=frame_bits, **code)
                         coded, _ = support.run(support.vector_source(items), block)
                         np.testing.assert_array_equal(coded, expected)
+
+    def test_packed_output_of_streams(self):
+        """The last byte is filled up with zeros, whatever the pieces are."""
+        for puncturing in ("", "101,110", support.CCSDS_7_8):
+            for count in (8, 13, 704, 100003):
+                bits = support.random_bits(count, count)
+                expected = np.packbits(support.encode(bits, puncturing=puncturing))
+                for items in (0, 1) if count < 1000 else (0, 512):
+                    with self.subTest(puncturing, count=count, items=items):
+                        coded, _ = self.encode(bits, False, items, packed_output=True,
+                                               puncturing=puncturing)
+                        np.testing.assert_array_equal(coded, expected)
+
+    def test_packed_output_of_frames(self):
+        for termination in ("terminated", "truncated", "tailbiting"):
+            for frame_bits in (13, 64, 1001):
+                bits = support.random_bits(5 * frame_bits, frame_bits)
+                code = dict(puncturing="101,110", termination=termination)
+                expected = np.packbits(support.encode_frames(bits, frame_bits, **code),
+                                       axis=1).ravel()
+                for packed in (True, False):
+                    items = support.pack_frames(bits, frame_bits) if packed else bits
+                    coded, _ = support.run(
+                        support.vector_source(items),
+                        gpufec.conv_encoder(packed_input=packed, frame_bits=frame_bits,
+                                            **code))
+                    np.testing.assert_array_equal(coded, expected)
+
+    def test_bytes_are_the_default(self):
+        bits = support.random_bits(8 * 300, 8)
+        coded, _ = support.run(support.vector_source(np.packbits(bits)),
+                               gpufec.conv_encoder(puncturing="10,11"))
+        np.testing.assert_array_equal(
+            coded, np.packbits(support.encode(bits, puncturing="10,11")))
 
     def test_a_last_incomplete_frame_is_not_sent(self):
         bits = support.random_bits(64 * 3 + 63, 2)
@@ -77,14 +109,18 @@ class qa_conv_encoder(unittest.TestCase):
 
     def test_exact_rates(self):
         for parameters, up, down in (
-                (dict(), 16, 1),
-                (dict(packed_input=False), 2, 1),
-                (dict(puncturing="101,110"), 32, 3),
-                (dict(puncturing="101,110", packed_input=False), 4, 3),
-                (dict(termination="terminated", frame_bits=13), 19, 1),
-                (dict(termination="tailbiting", frame_bits=13, packed_input=False), 2, 1)):
+                (dict(), 2, 1),
+                (dict(packed_output=False), 16, 1),
+                (dict(packed_input=False), 1, 4),
+                (dict(packed_input=False, packed_output=False), 2, 1),
+                (dict(puncturing="101,110"), 4, 3),
+                (dict(puncturing="101,110", packed_output=False), 32, 3),
+                (dict(puncturing="101,110", packed_input=False), 1, 6),
+                (dict(termination="terminated", frame_bits=13), 5, 2),
+                (dict(termination="terminated", frame_bits=13, packed_output=False), 19, 1),
+                (dict(termination="tailbiting", frame_bits=13, packed_input=False), 4, 13)):
             block = gpufec.conv_encoder(**parameters)
-            self.assertEqual(block.relative_rate(), up / down)
+            self.assertAlmostEqual(block.relative_rate(), up / down, places=12)
 
     def test_tags_go_to_the_first_coded_bit(self):
         key, value = pmt.intern("mark"), pmt.from_long(7)
@@ -102,19 +138,36 @@ class qa_conv_encoder(unittest.TestCase):
         expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]
         self.assertEqual([t.offset for t in found], expected)
 
+        # The same in packed output.
+        _, found = self.encode(bits, True, tags=tags, packed_output=True,
+                               puncturing=puncturing)
+        self.assertEqual([t.offset for t in found],
+                         [before[8 * i] // 8 for i in range(60)])
+        _, found = self.encode(bits, True, tags=tags, puncturing=puncturing,
+                               packed_output=True, termination="truncated", frame_bits=20)
+        expected = [i // 3 * -(-before[20] // 8) + before[8 * (i % 3)] // 8
+                    for i in range(60)]
+        self.assertEqual([t.offset for t in found], expected)
+
     def test_against_gr_fec(self):
         bits = support.random_bits(4096, 6)
-        polynomials = [0o171, 0o133]
-        encoder = fec.cc_encoder_make(4096, 7, 2, [reversed_bits(p) for p in polynomials],
-                                      0, fec.CC_STREAMING, False)
-        theirs, _ = support.run(support.vector_source(bits),
-                                fec.encoder(encoder, 1, 1))
-        ours, _ = self.encode(bits, True, polynomials=polynomials)
+        for polynomials in ([109, 79], [79, 109]):
+            encoder = fec.cc_encoder_make(4096, 7, 2, polynomials, 0, fec.CC_STREAMING,
+                                          False)
+            theirs, _ = support.run(support.vector_source(bits),
+                                    fec.encoder(encoder, 1, 1))
+            ours, _ = self.encode(
+                bits, True, polynomials=gpufec.polynomials_from_gr_fec(polynomials))
+            np.testing.assert_array_equal(ours, theirs)
+        # gr_fec is gr-fec's default.
+        ours, _ = self.encode(bits, True, preset="gr_fec")
+        theirs, _ = self.encode(
+            bits, True, polynomials=gpufec.polynomials_from_gr_fec([109, 79]))
         np.testing.assert_array_equal(ours, theirs)
 
     def test_runs_again_from_the_beginning(self):
         bits = support.random_bits(8 * 55, 7)
-        for code in (dict(), dict(termination="terminated", frame_bits=90)):
+        for code in (dict(), dict(puncturing=support.CCSDS_7_8), dict(termination="terminated", frame_bits=90)):
             block = gpufec.conv_encoder(**code)
             source = support.vector_source(np.packbits(bits))
             first, _ = support.run(source, block)

@@ -14,7 +14,8 @@ headers = support.headers()
 
 # What is bound by hand; its attributes and, where they differ, its names in C++.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
-           "codebook_random", "conv_preset", "conv_presets"]
+           "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
+           "polynomials_from_gr_fec"]
 IN_CPP = {"codebook_from_file": "sync_code.from_file",
           "conv_preset.termination": "conv_preset.ends"}
 SAMPLE = r'''
@@ -64,7 +65,7 @@ def signature_of(function):
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"
-    found = re.findall(rf"(\w+): [\w.]+(?:\[[\w, ]*\])?(?: = ({value}))?(?:, |$)", parameters)
+    found = re.findall(rf"(\w+): [\w.]+(?:\[[\w, [\]]*\])?(?: = ({value}))?(?:, |$)", parameters)
     return {name: eval(default) if default else None for name, default in found}
 
 

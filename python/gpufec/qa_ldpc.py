@@ -65,8 +65,10 @@ def demap(symbols, es_n0_db, seed=5):
     return (np.sqrt(2) / variance * noisy).astype(np.float32)
 
 
-def encode(bits, **code):
-    items, _ = qa_support.run(qa_support.vector_source(bits), gpufec.ldpc_encoder(**code))
+def encode(bits, packed_input=False, packed_output=False, **code):
+    encoder = gpufec.ldpc_encoder(packed_input=packed_input, packed_output=packed_output,
+                                  **code)
+    items, _ = qa_support.run(qa_support.vector_source(bits), encoder)
     return items
 
 
@@ -115,8 +117,8 @@ class qa_ldpc(unittest.TestCase):
 
     def test_packed_encoder_and_codeword_output(self):
         bits = qa_support.random_bits(2 * 7200, 1)
-        packed = encode(np.packbits(bits), frame_size="short", packed_input=True,
-                        packed_output=True)
+        packed, _ = qa_support.run(qa_support.vector_source(np.packbits(bits)),
+                                   gpufec.ldpc_encoder(frame_size="short"))
         coded = encode(bits, frame_size="short")
         self.assertTrue(np.array_equal(packed, np.packbits(coded)))
         for packed_output in (True, False):

@@ -6,6 +6,7 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,15 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is bytes of eight bits, the first most significant, or of one. A packed frame
- * takes a whole number of bytes, whose bits beyond frame_bits are ignored. The output has
- * one coded bit per byte. In a stream the register starts at zero. Each frame starts as
+ * The input is bytes of eight bits, the first most significant, or of one, and so is the
+ * output. A packed frame takes a whole number of bytes of the input, whose bits beyond
+ * frame_bits are ignored, and is padded to a byte in the output, as the end of a stream
+ * is, with zeros. In a stream the register starts at zero. Each frame starts as
  * its termination says, and puncturing starts anew with it. A last frame that is not
  * complete is not sent.
  *
- * Tags go to the first coded bit of their item's first information bit.
+ * Tags go to the output item that holds the first coded bit of their item's first
+ * information bit.
  *
  * Map bit 0 to a positive value for gpu_viterbi_pbvd.
  */
@@ -34,22 +37,29 @@ public:
     /*!
      * Makes an encoder.
      *
-     * \param constraint_length K, 3 to 9
+     * \param constraint_length K, 3 to 9; if none is given 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output
+     *        newest bit is the most significant; a negative one is an inverted output; if
+     *        none are given those of most standards, 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "streaming", or "terminated", "truncated", "tailbiting" frames
+     * \param termination "streaming", which it is if not given, or "terminated",
+     *        "truncated", "tailbiting" frames
      * \param frame_bits information bits per frame; 0 in streaming
      * \param packed_input eight bits per byte, first bit most significant, else one
+     * \param packed_output the same of the output
+     * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
+     *        the first four parameters, of which none must be given then; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
-    static sptr make(int constraint_length = 7,
-                     const std::vector<int>& polynomials = { 0171, 0133 },
-                     const std::string& puncturing = "",
-                     const std::string& termination = "streaming",
+    static sptr make(std::optional<int> constraint_length = std::nullopt,
+                     const std::optional<std::vector<int>>& polynomials = std::nullopt,
+                     const std::optional<std::string>& puncturing = std::nullopt,
+                     const std::optional<std::string>& termination = std::nullopt,
                      int frame_bits = 0,
-                     bool packed_input = true);
+                     bool packed_input = true,
+                     bool packed_output = true,
+                     const std::string& preset = "");
 };
 
 } // namespace gr::gpufec

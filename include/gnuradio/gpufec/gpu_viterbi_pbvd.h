@@ -6,6 +6,7 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,12 +50,14 @@ public:
     /*!
      * Makes a decoder.
      *
-     * \param constraint_length K, 3 to 9
+     * \param constraint_length K, 3 to 9; if none is given 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output
+     *        newest bit is the most significant; a negative one is an inverted output; if
+     *        none are given those of most standards, 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "streaming", or "terminated", "truncated", "tailbiting" frames
+     * \param termination "streaming", which it is if not given, or "terminated",
+     *        "truncated", "tailbiting" frames
      * \param frame_bits information bits per frame; 0 in streaming
      * \param soft_input "int8" (a byte), "float", or "packed4" (two 4-bit two's
      *        complement values per byte, the first in the high nibble)
@@ -73,13 +76,15 @@ public:
      * \param length_tag_key tags of this key hold a length in input items; "": none do
      * \param devices CUDA devices, up to 16, that take batches in turn, instead of
      *        \p device; empty: that one alone
+     * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
+     *        the first four parameters, of which none must be given then; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
-    static sptr make(int constraint_length = 7,
-                     const std::vector<int>& polynomials = { 0171, 0133 },
-                     const std::string& puncturing = "",
-                     const std::string& termination = "streaming",
+    static sptr make(std::optional<int> constraint_length = std::nullopt,
+                     const std::optional<std::vector<int>>& polynomials = std::nullopt,
+                     const std::optional<std::string>& puncturing = std::nullopt,
+                     const std::optional<std::string>& termination = std::nullopt,
                      int frame_bits = 0,
                      const std::string& soft_input = "int8",
                      float soft_scale = 32.0f,
@@ -94,7 +99,8 @@ public:
                      int threads = 1,
                      const std::string& cuda_kernel = "auto",
                      const std::string& length_tag_key = "packet_len",
-                     const std::vector<int>& devices = {});
+                     const std::vector<int>& devices = {},
+                     const std::string& preset = "");
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -15,8 +15,8 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the K message bits of each frame, one per byte or eight, the first of
- * which is the most significant. A packed frame is padded to a byte. The output is its N
+ * The input is the K message bits of each frame, eight per byte, the first of which is
+ * the most significant, or one. A packed frame is padded to a byte. The output is its N
  * bits, likewise. A frame that is not complete when the input ends is not sent. Tags go
  * to the output item of their bit.
  *
@@ -44,8 +44,8 @@ public:
                      const std::string& frame_size = "normal",
                      const std::string& rate = "1/2",
                      const std::string& code_file = "",
-                     bool packed_input = false,
-                     bool packed_output = false);
+                     bool packed_input = true,
+                     bool packed_output = true);
 };
 
 } // namespace gr::gpufec

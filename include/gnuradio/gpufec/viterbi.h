@@ -89,6 +89,10 @@ public:
     //! Information bits per soft value.
     double rate() const { return double(d_period) / values_per_period(); }
 
+    //! What makes it probable that another code was meant, though this one is valid: that
+    //! its polynomials are a known code's written backwards, or in decimal. "": nothing.
+    std::string doubt() const;
+
     //! "K=7 (171,-133) 110,101": constraint length, octal polynomials, puncturing.
     std::string to_string() const;
 
@@ -124,8 +128,36 @@ struct conv_preset {
     termination ends;             //!< how its frames end, or that it has none
 };
 
-//! The convolutional codes of the standards.
+/*!
+ * \brief The convolutional codes of the standards, and of programs that name theirs.
+ *
+ * They are:
+ *  - CCSDS: ccsds, ccsds_2_3, ccsds_3_4, ccsds_5_6, ccsds_7_8,
+ *  - gr-satellites, whose "CCSDS" is ccsds: ccsds_uninverted, nasa_dsn,
+ *    nasa_dsn_uninverted,
+ *  - gr-fec, whose default is [109, 79] in its own notation: gr_fec,
+ *  - DVB-S and DVB-T: dvb_1_2, dvb_2_3, dvb_3_4, dvb_5_6, dvb_7_8,
+ *  - 802.11: 80211_1_2, 80211_2_3, 80211_3_4, 80211_5_6,
+ *  - mobile radio: lte, wimax, gsm, umts_1_2, umts_1_3, cdma_1_2, cdma_1_3,
+ *  - others: dab, gps, nrsc5.
+ */
 GPUFEC_API const std::vector<conv_preset>& conv_presets();
+
+//! The preset of this name. \throws std::invalid_argument
+GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
+
+/*!
+ * \brief Polynomials as this module has them, from those that gr-fec has.
+ *
+ * gr-fec has the newest bit least significant, so its numbers have their bits in the
+ * opposite order: [109, 79] becomes octal [133, 171]. A negative one stays an inverted
+ * output. The same turns polynomials of this module into those of gr-fec.
+ * \param polynomials each from 1 to 2^K − 1 in magnitude
+ * \param constraint_length K, 3 to 9
+ * \throws std::invalid_argument
+ */
+GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
+                                                    int constraint_length = 7);
 
 //! How soft values are coded; positive means bit 0 in all of them.
 enum class soft_format {

@@ -162,6 +162,8 @@ def python_value(default):
     """The value in Python of a default argument."""
     if default.startswith("{"):
         return [python_value(entry) for entry in split(default[1:-1])]
+    if default == "std::nullopt":
+        return None
     if default in ("true", "false"):
         return default == "true"
     if re.fullmatch(r"-?0\d+", default):

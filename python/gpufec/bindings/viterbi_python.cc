@@ -53,4 +53,14 @@ void bind_viterbi(py::module& m)
         });
 
     m.def("conv_presets", &gr::gpufec::conv_presets, doc::conv_presets);
+    m.def("polynomials_from_gr_fec",
+          &gr::gpufec::polynomials_from_gr_fec,
+          py::arg("polynomials"),
+          py::arg("constraint_length") = 7,
+          doc::polynomials_from_gr_fec);
+    m.def("find_conv_preset",
+          &gr::gpufec::find_conv_preset,
+          py::arg("name"),
+          py::return_value_policy::reference,
+          doc::find_conv_preset);
 }

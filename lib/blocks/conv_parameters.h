@@ -1,0 +1,30 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The convolutional code that a block's parameters name. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_CONV_PARAMETERS_H
+#define INCLUDED_GPUFEC_BLOCKS_CONV_PARAMETERS_H
+
+#include <gnuradio/gpufec/viterbi.h>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::gpufec {
+
+/*!
+ * \brief The code of a preset, or that of the other four, and how its frames end.
+ * \throws std::invalid_argument that names them if both are given
+ */
+std::pair<conv_code, termination>
+conv_code_of(std::optional<int> constraint_length,
+             const std::optional<std::vector<int>>& polynomials,
+             const std::optional<std::string>& puncturing,
+             const std::optional<std::string>& termination,
+             const std::string& preset);
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_CONV_PARAMETERS_H */
