@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <istream>
+#include <optional>
 
 namespace gr::gpufec {
 
@@ -26,13 +27,14 @@ public:
 
     std::vector<unsigned> line(const std::string& what, std::size_t most)
     {
-        std::string text;
-        do {
-            ++d_line;
-            if (!std::getline(d_text, text)) {
-                fail("the file ends where " + what + " should be");
+        for (unsigned blank = 0; is_blank(look(what)); ++blank) {
+            if (blank == most_blank) {
+                fail("more than " + std::to_string(most_blank) + " empty lines where " +
+                     what + " should be");
             }
-        } while (text.find_first_not_of(" \t\r") == std::string::npos);
+            take();
+        }
+        const auto text = take();
 
         std::istringstream numbers(text);
         std::vector<unsigned> values;
@@ -95,23 +97,72 @@ public:
     }
 
 private:
+    // A line longer than any that is needed, and more empty ones: of a device or a pipe
+    // there may be no end.
+    static constexpr std::size_t longest_line = std::size_t(1) << 24;
+    static constexpr unsigned most_blank = 1u << 16;
+
+    static bool is_blank(const std::string& text)
+    {
+        return text.find_first_not_of(" \t\r") == std::string::npos;
+    }
+
     std::vector<unsigned> skip_empty(const std::string& what, unsigned largest)
     {
-        const auto before = d_text.tellg();
-        std::string text;
-        if (std::getline(d_text, text) &&
-            text.find_first_not_of(" \t\r") == std::string::npos) {
-            ++d_line;
+        if (!read() || is_blank(*d_next)) {
+            take();
             return {};
         }
-        d_text.clear();
-        d_text.seekg(before);
         return line(what, largest);
+    }
+
+    // The next line, which stays the next.
+    const std::string& look(const std::string& what)
+    {
+        if (!read()) {
+            ++d_line;
+            fail("the file ends where " + what + " should be");
+        }
+        return *d_next;
+    }
+
+    std::string take()
+    {
+        ++d_line;
+        auto text = std::move(d_next).value_or("");
+        d_next.reset();
+        return text;
+    }
+
+    // False at the end.
+    bool read()
+    {
+        if (d_next) {
+            return true;
+        }
+        std::string text;
+        for (;;) {
+            const auto c = d_text.rdbuf()->sbumpc();
+            if (c == std::char_traits<char>::eof() && text.empty()) {
+                return false;
+            }
+            if (c == std::char_traits<char>::eof() || c == '\n') {
+                break;
+            }
+            if (text.size() == longest_line) {
+                ++d_line;
+                fail("longer than " + std::to_string(longest_line) + " characters");
+            }
+            text.push_back(char(c));
+        }
+        d_next = std::move(text);
+        return true;
     }
 
     std::istream& d_text;
     const std::string d_name;
-    unsigned d_line = 0;
+    std::optional<std::string> d_next; // line that was read ahead
+    unsigned d_line = 0;               // that was taken last
 };
 
 std::size_t checked_sum(const alist_reader& reader,

@@ -373,8 +373,8 @@ private:
     flags violated(const check& k) const
     {
         const std::uint32_t* const bits = d_code.bits + k.first_edge;
-        vec sum = d_posterior[bits[0]];
-        for (std::uint32_t e = 1; e < k.degree; ++e) {
+        vec sum{}; // a check without bits is satisfied
+        for (std::uint32_t e = 0; e < k.degree; ++e) {
             sum = Arithmetic::exclusive_or(sum, d_posterior[bits[e]]);
         }
         return Arithmetic::negative(sum);

@@ -30,6 +30,7 @@ ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
                    "(checks x bits up to " +
                    std::to_string(ldpc_code::max_elimination) + ")");
     }
+    require(code.k() > 0, "K of code " + code.name(), code.k(), "1 and more");
 }
 
 void ldpc_encoder_kernel::encode(const std::uint8_t* message,

@@ -8,6 +8,7 @@
 #include "qa_support.h"
 #include "reference.h"
 #include <array>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -205,6 +206,83 @@ TEST(ldpc_code, bad_alist_names_the_line)
     }
     for (std::size_t size = 0; size + 9 < hamming.size(); ++size) {
         EXPECT_NE(error_of(hamming.substr(0, size)), "") << size;
+    }
+}
+
+// Gives the same bytes again and again, as a device or a pipe may.
+class endless : public std::streambuf
+{
+public:
+    explicit endless(std::string bytes) : d_bytes(std::move(bytes)) { underflow(); }
+    std::size_t given() const { return d_given; }
+
+protected:
+    int_type underflow() override
+    {
+        d_given += d_bytes.size();
+        setg(d_bytes.data(), d_bytes.data(), d_bytes.data() + d_bytes.size());
+        return traits_type::to_int_type(d_bytes[0]);
+    }
+
+private:
+    std::string d_bytes;
+    std::size_t d_given = 0;
+};
+
+TEST(ldpc_code, text_without_an_end_is_refused_soon)
+{
+    for (const auto& bytes : { std::string(4096, '\0'),
+                               std::string(4096, '\n'),
+                               std::string(4096, ' '),
+                               std::string(4096, '7') }) {
+        endless source(bytes);
+        std::istream text(&source);
+        try {
+            ldpc_code::from_alist(text, "endless");
+            ADD_FAILURE() << "taken";
+        } catch (const std::invalid_argument& error) {
+            EXPECT_NE(std::string(error.what()).find("code_file is endless"),
+                      std::string::npos);
+        }
+        EXPECT_LE(source.given(), std::size_t(80) << 20);
+    }
+    EXPECT_THROW(ldpc_code::from_alist_file("/dev/zero"), std::invalid_argument);
+}
+
+TEST(ldpc_code, errors_are_printable_whatever_the_file_holds)
+{
+    const auto text = error_of("7 \xff\x1b[31m\xc3\n");
+    EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
+    EXPECT_NE(error_of("7 h\u00e9\n").find("h\u00e9"), std::string::npos);
+    // Cut within a character.
+    const auto cut = error_of("7 1234567890123456789\u00e9\n");
+    EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
+}
+
+TEST(ldpc_code, a_list_without_entries_may_be_a_line_or_none)
+{
+    // From a pipe, where nothing can be looked at twice.
+    for (const char* empty : { "\n", "0\n", " \r\n" }) {
+        std::istringstream text("3 2\n1 2\n1 1 0\n2 0\n1\n1\n" + std::string(empty) +
+                                "1 2\n" + empty);
+        const auto code = ldpc_code::from_alist(text, "empty");
+        EXPECT_EQ(code.check(0).size(), 2u);
+        EXPECT_EQ(code.check(1).size(), 0u);
+        EXPECT_EQ(code.k(), 2u);
+    }
+}
+
+TEST(ldpc_code, without_message_bits_it_does_not_encode)
+{
+    std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
+    const auto code = ldpc_code::from_alist(text, "full rank");
+    EXPECT_EQ(code.k(), 0u);
+    try {
+        ldpc_encoder_kernel encoder(code);
+        ADD_FAILURE() << "taken";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "K of code full rank is 0: allowed are 1 and more");
     }
 }
 

@@ -271,6 +271,28 @@ TEST(ldpc_decoder, options_out_of_range_are_refused)
     EXPECT_NE(with([](auto& o) { o.normalization = 2; }), "");
 }
 
+TEST(ldpc_decoder, codes_without_message_bits_give_codewords_only)
+{
+    std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
+    ldpc_options options;
+    options.codes = { ldpc_code::from_alist(text, "full rank") };
+    options.where = backend::cpu;
+    EXPECT_EQ(refusal(options),
+              "output is message: full rank has no message bits (K = 0), allowed is "
+              "codeword");
+    options.codeword = true;
+    ldpc_decoder decoder(options);
+    const std::int8_t values[] = { 3, 1 };
+    EXPECT_EQ(decoder.push(values, 2), 2u);
+    decoder.finish();
+    std::uint8_t bits[] = { 7, 7 };
+    while (!decoder.done()) {
+        decoder.wait(std::chrono::milliseconds(100));
+        decoder.pull_bits(bits, 2);
+    }
+    EXPECT_EQ(bits[0] + bits[1], 0);
+}
+
 TEST(ldpc_decoder, cuda_gives_the_same_as_the_cpu)
 {
     ldpc_options options;

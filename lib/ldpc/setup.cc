@@ -33,6 +33,11 @@ setup make_setup(const ldpc_options& o)
                    "the message positions of " + code.name() +
                        " are not known, allowed is codeword");
         }
+        if (!o.codeword && code.k() == 0) {
+            refuse("output",
+                   "message",
+                   code.name() + " has no message bits (K = 0), allowed is codeword");
+        }
     }
     return s;
 }
@@ -55,7 +60,7 @@ batch_limits setup::limits(std::size_t codewords) const
 std::string room::describe(const setup& s)
 {
     const auto more = s.codes.size() - 1;
-    return s.codes[0].name() +
+    return printable(s.codes[0].name()) +
            (more ? " and " + std::to_string(more) + " more codes" : "");
 }
 

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H
 #define INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H
 
+#include <unistd.h>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,12 @@
 
 namespace gr::gpufec {
 
+//! Bytes that the machine has.
+inline std::size_t physical_memory()
+{
+    return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
 class host_memory
 {
 public:
@@ -21,6 +28,10 @@ public:
     {
         if (bytes == 0) {
             return;
+        }
+        // The system may promise more than it has, and end the process that takes it.
+        if (bytes > physical_memory()) {
+            throw std::bad_alloc();
         }
         const std::size_t whole = (bytes + page - 1) / page * page;
         d_data.reset(static_cast<std::byte*>(std::aligned_alloc(page, whole)));

@@ -6,8 +6,12 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_REFUSE_H
 #define INCLUDED_GPUFEC_PIPELINE_REFUSE_H
 
+#include "printable.h"
 #include <initializer_list>
+#include <type_traits>
+#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -15,14 +19,32 @@
 
 namespace gr::gpufec {
 
+//! \p value as text; of floating point as many digits as tell it from its neighbours.
+template <class Value>
+std::string value_text(const Value& value)
+{
+    std::ostringstream text;
+    text << value;
+    if constexpr (std::is_floating_point_v<Value>) {
+        for (int digits = 7; digits <= 17 && std::isfinite(value); ++digits) {
+            if (Value(std::strtod(text.str().c_str(), nullptr)) == value) {
+                break;
+            }
+            text.str("");
+            text.precision(digits);
+            text << value;
+        }
+    }
+    return text.str();
+}
+
 //! "NAME is VALUE: REASON". \throws std::invalid_argument
 template <class Value>
 [[noreturn]] void
 refuse(const std::string& name, const Value& value, const std::string& reason)
 {
-    std::ostringstream text;
-    text << name << " is " << value << ": " << reason;
-    throw std::invalid_argument(text.str());
+    throw std::invalid_argument(
+        printable(name + " is " + value_text(value) + ": " + reason));
 }
 
 //! Refuses a parameter unless it is \p good: "NAME is VALUE: allowed are ALLOWED".

@@ -8,9 +8,12 @@
 
 #include "backends.h"
 #include "batch_deadline.h"
+#include "checked_size.h"
 #include "engine.h"
+#include "host_memory.h"
 #include "input_window.h"
 #include "pipeline.h"
+#include <new>
 #include <optional>
 #include <sstream>
 
@@ -118,36 +121,21 @@ protected:
     //! Makes what decodes such a setup, in place of what there was; nothing is in flight.
     void open(const setup& s)
     {
-        d_pipeline.reset();
-        d_setup.emplace(s);
-        auto made = make_decoders<Room>(s, d_run);
-        const auto& first = *made.decoders.front();
-        d_batch = first.limits().pieces;
-        if (d_batch < d_run.batch) {
-            log(log_level::warning,
-                "batch is " + std::to_string(d_run.batch) +
-                    ": the device's memory holds " + std::to_string(d_batch) + " " +
-                    Room::piece);
+        try {
+            open_within_memory(s);
+        } catch (const std::bad_alloc&) {
+            if (d_run.batch > 0) {
+                refuse("batch",
+                       d_run.batch,
+                       "there is not the memory for " + std::to_string(d_run.slots) +
+                           " slots of so many " + Room::piece +
+                           "; allowed are smaller ones, and 0, which chooses");
+            }
+            throw std::invalid_argument(printable(
+                Room::describe(s) + " needs more memory than there is, with slots " +
+                std::to_string(d_run.slots) + " and threads " +
+                std::to_string(d_run.threads)));
         }
-        log(log_level::info,
-            Room::describe(s) + " on " + first.backend() + " (" + first.device() +
-                "), batches of " + std::to_string(d_batch) + " " + Room::piece +
-                (made.missing.empty() ? "" : "; no CUDA: " + made.missing));
-
-        typename pipeline<job>::hooks h;
-        h.completion = d_hooks.wake;
-        if (d_run.where == backend::automatic) {
-            h.fallback = [this] {
-                return Room::make_cpu(*d_setup, d_batch, d_run.threads);
-            };
-        }
-        h.failed_over = [this](const std::string& failure) {
-            log(log_level::error,
-                failure + "; decoding goes on with the " +
-                    (d_pipeline->devices() > 0 ? "other devices" : "CPU") +
-                    ", nothing is lost");
-        };
-        d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
     }
 
     // What a room adds.
@@ -233,6 +221,47 @@ protected:
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
 private:
+    void open_within_memory(const setup& s)
+    {
+        d_pipeline.reset();
+        d_setup.emplace(s);
+        auto made = make_decoders<Room>(s, d_run);
+        const auto& first = *made.decoders.front();
+        const auto limits = first.limits();
+        const auto slots = checked_size(d_run.slots) * made.decoders.size();
+        const auto needed = slots * (checked_size(limits.input_bytes) +
+                                     limits.output_bytes + limits.status_bytes);
+        if (needed.value() > physical_memory()) {
+            throw std::bad_alloc();
+        }
+        d_batch = limits.pieces;
+        if (d_batch < d_run.batch) {
+            log(log_level::warning,
+                "batch is " + std::to_string(d_run.batch) +
+                    ": the device's memory holds " + std::to_string(d_batch) + " " +
+                    Room::piece);
+        }
+        log(log_level::info,
+            Room::describe(s) + " on " + first.backend() + " (" + first.device() +
+                "), batches of " + std::to_string(d_batch) + " " + Room::piece +
+                (made.missing.empty() ? "" : "; no CUDA: " + made.missing));
+
+        typename pipeline<job>::hooks h;
+        h.completion = d_hooks.wake;
+        if (d_run.where == backend::automatic) {
+            h.fallback = [this] {
+                return Room::make_cpu(*d_setup, d_batch, d_run.threads);
+            };
+        }
+        h.failed_over = [this](const std::string& failure) {
+            log(log_level::error,
+                failure + "; decoding goes on with the " +
+                    (d_pipeline->devices() > 0 ? "other devices" : "CPU") +
+                    ", nothing is lost");
+        };
+        d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
+    }
+
     bool d_finishing = false;
     bool d_flushing = false;
 };

@@ -4,7 +4,7 @@
 /* The BSID channel's parameters and the distribution of its drift. */
 
 #include "channel.h"
-#include "pipeline/refuse.h"
+#include "pipeline/checked_size.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,32 +34,60 @@ public:
                        const drift_prior& start)
         : d_channel(channel), d_symbols(symbols), d_start(start)
     {
-        double sum = 0;
-        double mean = 0;
-        for (std::size_t k = 0; k < start.probability.size(); ++k) {
-            const double p = start.probability[k];
+        checked_size(start.probability.size())
+            .within(1, drift_prior::max_size, "size of start_prior");
+        if (std::abs(std::int64_t(start.first)) > drift_prior::max_first) {
+            refuse("start_first", start.first, "allowed are -1048576 to 1048576");
+        }
+        double largest = 0;
+        for (const double p : start.probability) {
             if (!(p >= 0) || std::isinf(p)) {
-                refuse("start drift prior", p, "finite and not negative is allowed");
+                refuse("start_prior", p, "allowed are finite weights, not negative");
             }
-            sum += p;
-            mean += p * (start.first + int(k));
+            largest = std::max(largest, p);
         }
-        if (!(sum > 0)) {
-            refuse("sum of the start drift prior", sum, "above 0 is allowed");
+        if (!(largest > 0)) {
+            refuse("sum of start_prior", largest, "allowed are sums above 0");
         }
-        d_scale = 1 / sum;
-        d_mean = mean / sum + symbols * (channel.p_insert() - channel.p_delete()) /
-                                  (1 - channel.p_insert());
+        // Weights of any size: their sum may be beyond a double's range, and so may 1
+        // divided by it.
+        double sum = 0, mean = 0;
+        for (std::size_t k = 0; k < start.probability.size(); ++k) {
+            d_prior.push_back(start.probability[k] / largest);
+            sum += d_prior.back();
+            mean += d_prior.back() * (start.first + double(k));
+        }
+        for (auto& p : d_prior) {
+            p /= sum;
+        }
+        const double expected =
+            mean / sum + symbols * (channel.p_insert() - channel.p_delete()) /
+                             (1 - channel.p_insert());
+        if (std::abs(expected) > drift_range::max_size) {
+            refuse_drifts(std::abs(expected));
+        }
+        d_mean = expected;
     }
 
     double mean() const { return d_mean; }
 
+    //! \p drifts that would have to be considered are too many.
+    [[noreturn]] void refuse_drifts(double drifts) const
+    {
+        refuse("number of drifts of " + std::to_string(d_symbols) +
+                   " symbols with p_insert " + value_text(d_channel.p_insert()) +
+                   ", p_delete " + value_text(d_channel.p_delete()) +
+                   " and the start_prior",
+               std::uint64_t(drifts),
+               "allowed are up to " + std::to_string(drift_range::max_size));
+    }
+
     double operator()(int m)
     {
         double p = 0;
-        for (std::size_t k = 0; k < d_start.probability.size(); ++k) {
-            if (d_start.probability[k] > 0) {
-                p += d_start.probability[k] * d_scale * plain(m - d_start.first - int(k));
+        for (std::size_t k = 0; k < d_prior.size(); ++k) {
+            if (d_prior[k] > 0) {
+                p += d_prior[k] * plain(m - d_start.first - int(k));
             }
         }
         return p;
@@ -80,7 +108,8 @@ private:
     const bsid_model& d_channel;
     unsigned d_symbols;
     const drift_prior& d_start;
-    double d_scale, d_mean;
+    double d_mean = 0;
+    std::vector<double> d_prior; // of sum 1
     std::vector<double> d_positive, d_negative;
 };
 
@@ -89,6 +118,9 @@ int last_above(drift_distribution& phi, int step, double floor)
 {
     int last = 0;
     for (int m = step;; m += step) {
+        if (std::abs(last) >= int(drift_range::max_size)) {
+            phi.refuse_drifts(std::abs(m));
+        }
         const double p = phi(m);
         if (p >= floor) {
             last = m;
@@ -123,8 +155,8 @@ bsid_model::bsid_model(double p_insert,
       d_alphabet(alphabet)
 {
     // Written so that NaN is refused.
-    if (!(p_insert >= 0 && p_insert < 1)) {
-        refuse("p_insert", p_insert, "0 to below 1 is allowed");
+    if (!(p_insert >= 0 && p_insert <= max_p_insert)) {
+        refuse("p_insert", p_insert, "allowed are 0 to " + value_text(max_p_insert));
     }
     if (!(p_delete >= 0 && p_delete < 1)) {
         refuse("p_delete", p_delete, "0 to below 1 is allowed");
@@ -157,20 +189,35 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
                log_choose(T + m + j - 1, m + j);
     };
     const double fewest = std::max(-m, 0.0);
-    double largest = minus_infinity;
-    double sum = 0; // of exp(term − largest)
-    for (double j = fewest; j <= T; ++j) {
-        const double t = term(j);
-        if (t > largest) {
-            sum = (largest == minus_infinity ? 0 : sum * std::exp(largest - t)) + 1;
-            largest = t;
-        } else if (t > largest - 60) {
-            sum += std::exp(t - largest);
-        } else if (j > fewest) {
-            break; // terms rise to one peak and fall
-        }
+    if (fewest > T) {
+        return minus_infinity;
     }
-    return sum > 0 ? largest + std::log(sum) : minus_infinity;
+    if (d_delete == 0 || d_insert == 0) {
+        return term(fewest);
+    }
+    // Each term over the one before falls, so terms rise to one peak and fall.
+    const auto ratio = [&](double j) {
+        return d_delete * d_insert / p_transmit() * ((T - j) / (j + 1)) *
+               ((T + m + j) / (m + j + 1));
+    };
+    double peak = fewest;
+    for (double last = T; peak < last;) {
+        const double middle = std::floor((peak + last) / 2);
+        ratio(middle) > 1 ? peak = middle + 1 : last = middle;
+    }
+    const double negligible = 1e-26;
+    double sum = 1; // of terms over that of the peak
+    double part = 1;
+    for (double j = peak; j < T && part > negligible; ++j) {
+        part *= ratio(j);
+        sum += part;
+    }
+    part = 1;
+    for (double j = peak; j > fewest && part > negligible; --j) {
+        part /= ratio(j - 1);
+        sum += part;
+    }
+    return term(peak) + std::log(sum);
 }
 
 drift_range drift_limits(const bsid_model& channel,
@@ -181,6 +228,7 @@ drift_range drift_limits(const bsid_model& channel,
     if (!(exclusion >= 1e-300 && exclusion < 1)) {
         refuse("exclusion", exclusion, "above 0 and below 1 is allowed");
     }
+    checked_size(symbols).within(0, 2 * sync_code::max_frame_bits, "symbols");
     drift_distribution phi(channel, symbols, start);
     drift_range range{ last_above(phi, -1, exclusion / 2),
                        last_above(phi, +1, exclusion / 2) };
@@ -196,6 +244,9 @@ drift_range drift_limits(const bsid_model& channel,
             ++range.last;
         }
         outside -= std::max(below, above);
+    }
+    if (range.size() > drift_range::max_size) {
+        phi.refuse_drifts(range.size());
     }
     return range;
 }

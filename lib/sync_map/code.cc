@@ -3,7 +3,7 @@
 
 /* The codebooks of the synchronisation decoder, given, read or made. */
 
-#include "pipeline/refuse.h"
+#include "pipeline/checked_size.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
 #include <cctype>
@@ -38,12 +38,8 @@ bool enough_words(unsigned n, unsigned q, unsigned alphabet)
 
 void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphabet)
 {
-    if (n < 1) {
-        refuse("n", n, "at least 1 is allowed");
-    }
-    if (frame_symbols < 1) {
-        refuse("frame_symbols", frame_symbols, "at least 1 is allowed");
-    }
+    checked_size(n).within(1, sync_code::max_n, "n");
+    checked_size(frame_symbols).within(1, sync_code::max_frame_symbols, "frame_symbols");
     if (alphabet < 2 || alphabet > bsid_model::max_alphabet) {
         refuse("alphabet", alphabet, "2 to 16 is allowed");
     }
@@ -53,6 +49,23 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
                "2 to 65536, and no more than there are words of n = " +
                    std::to_string(n) + " channel symbols, is allowed");
     }
+    const auto bits = checked_size(n) * frame_symbols;
+    bits.within(1, sync_code::max_frame_bits, "n * frame_symbols");
+    (bits * q).within(1, sync_code::max_codebook, "n * q * frame_symbols");
+}
+
+// The end of a file of symbols that are fewer or more than those of its code.
+[[noreturn]] void refuse_size(const std::string& size, std::size_t needed)
+{
+    refuse("size of codebook",
+           size,
+           "frame_symbols * q rows of n symbols, " + std::to_string(needed) +
+               " in all, are needed");
+}
+
+std::size_t codebook_size(unsigned n, unsigned q, unsigned frame_symbols)
+{
+    return (checked_size(n) * q * frame_symbols).value();
 }
 
 // The words of two symbols that share one at index i, if any do.
@@ -89,12 +102,9 @@ sync_code::sync_code(unsigned n,
     : d_n(n), d_q(q), d_frame_symbols(frame_symbols), d_alphabet(alphabet)
 {
     check_shape(n, q, frame_symbols, alphabet);
-    const auto needed = std::size_t(n) * q * frame_symbols;
+    const auto needed = codebook_size(n, q, frame_symbols);
     if (words.size() != needed) {
-        refuse("size of codebook",
-               words.size(),
-               "frame_symbols * q rows of n symbols, " + std::to_string(needed) +
-                   " in all, are needed");
+        refuse_size(std::to_string(words.size()), needed);
     }
     for (const unsigned symbol : words) {
         if (symbol >= alphabet) {
@@ -119,17 +129,34 @@ sync_code sync_code::from_file(const std::string& path,
     if (!file) {
         refuse("codebook", '"' + path + '"', "the file cannot be read");
     }
+    check_shape(n, q, frame_symbols, alphabet);
+    const auto needed = codebook_size(n, q, frame_symbols);
+    // A device or a pipe may give digits, blanks or a comment without end.
+    const auto most = 16 * needed + (std::size_t(1) << 24);
     word_list words;
-    for (std::string line; std::getline(file, line);) {
-        for (const char c : line.substr(0, line.find('#'))) {
-            if (std::isxdigit(static_cast<unsigned char>(c))) {
-                words.push_back(std::stoi(std::string(1, c), nullptr, 16));
-            } else if (!std::isspace(static_cast<unsigned char>(c))) {
-                refuse("codebook",
-                       '"' + path + '"',
-                       std::string("'") + c + "' is none of the digits 0 to f");
-            }
+    std::size_t read = 0;
+    bool comment = false;
+    for (char c; file.get(c);) {
+        if (++read > most) {
+            refuse("codebook",
+                   '"' + path + '"',
+                   "longer than the " + std::to_string(most) +
+                       " characters allowed for " + std::to_string(needed) + " symbols");
         }
+        comment = c != '\n' && (comment || c == '#');
+        const auto byte = static_cast<unsigned char>(c);
+        if (comment || std::isspace(byte)) {
+            continue;
+        }
+        if (!std::isxdigit(byte)) {
+            refuse("codebook",
+                   '"' + path + '"',
+                   std::string("'") + c + "' is none of the digits 0 to f");
+        }
+        if (words.size() == needed) {
+            refuse_size("above " + std::to_string(needed), needed);
+        }
+        words.push_back(byte <= '9' ? byte - '0' : (byte | 0x20) - 'a' + 10);
     }
     return sync_code(n, q, frame_symbols, std::move(words), alphabet);
 }
@@ -179,6 +206,9 @@ sync_code codebook_marker(unsigned q, unsigned frame_symbols, const std::string&
         refuse("marker", '"' + marker + '"', "a string of 0 and 1 is allowed");
     }
     const unsigned bits = __builtin_ctz(q);
+    const auto n = (checked_size(bits) + marker.size())
+                       .within(1, sync_code::max_n, "n, log2 q and the marker's size,");
+    check_shape(n, q, frame_symbols, 2);
     word_list words;
     for (unsigned i = 0; i < frame_symbols; ++i) {
         for (unsigned D = 0; D < q; ++D) {
@@ -188,7 +218,7 @@ sync_code codebook_marker(unsigned q, unsigned frame_symbols, const std::string&
             }
         }
     }
-    return sync_code(bits + marker.size(), q, frame_symbols, std::move(words));
+    return sync_code(n, q, frame_symbols, std::move(words));
 }
 
 sync_code codebook_random(

@@ -2,19 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "corridor.h"
-#include "pipeline/refuse.h"
-#include <unistd.h>
+#include "pipeline/checked_size.h"
+#include "pipeline/host_memory.h"
 #include <algorithm>
 #include <cmath>
 
 namespace gr::gpufec::sync_map {
 
 namespace {
-
-std::size_t physical_memory()
-{
-    return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-}
 
 bool keep_all(const setup& setup)
 {
@@ -52,28 +47,34 @@ public:
           d_product(std::size_t(d_Mn) * d_M),
           d_lattice(std::size_t(d_highest - d_lowest + 1) * d_M),
           d_branch((d_keep ? std::size_t(setup.symbols) * setup.code.q() : 1) * d_Mn *
-                   d_M)
+                   d_M),
+          d_row(d_M),
+          d_scratch(setup)
     {
+        d_before = std::max(0, -d_lowest);
+        d_positions =
+            d_before + std::size_t(setup.code.n()) * setup.symbols + d_M + d_highest + 1;
+        d_transmission.resize(setup.code.alphabet() * d_positions);
         d_insertion = setup.insertion();
         d_deletion = setup.deletion();
     }
 
     void decode(const std::byte* input, std::byte* output, sync_status& status) override
     {
-        const frame_items items(d_setup, input);
+        const frame_items items(d_setup, input, d_scratch);
         double log_weight = -INFINITY;
         if (items.valid()) {
             load(items);
             log_weight = forward(items);
         }
         if (!std::isfinite(log_weight)) {
-            return write_unknown(d_setup, output, status);
+            return write_unknown(d_setup, d_scratch, output, status);
         }
         backward(items, output);
         write_drifts(d_setup,
                      items.header(),
-                     d_first.data(),
-                     d_last.data(),
+                     d_scratch.first.data(),
+                     d_scratch.last.data(),
                      log_weight,
                      output,
                      status);
@@ -84,11 +85,7 @@ private:
     // zeros as far as lattices reach.
     void load(const frame_items& items)
     {
-        const int n = d_setup.code.n();
-        d_before = std::max(0, -d_lowest);
-        d_positions = d_before + std::size_t(n) * d_setup.symbols + d_M + d_highest + 1;
         const unsigned s = d_setup.code.alphabet();
-        d_transmission.assign(s * d_positions, 0);
         const std::int64_t base =
             std::int64_t(items.header().origin) + items.header().first - d_before;
         for (unsigned x = 0; x < s; ++x) {
@@ -276,9 +273,8 @@ private:
     }
 
     // λ of boundary i.
-    std::vector<double> drifts(unsigned i) const
+    void drifts(unsigned i, std::vector<double>& row) const
     {
-        std::vector<double> row(d_M);
         double sum = 0;
         for (unsigned m = 0; m < d_M; ++m) {
             row[m] = double(d_alpha[std::size_t(i) * d_M + m]) * double(d_beta[m]);
@@ -287,16 +283,16 @@ private:
         for (auto& x : row) {
             x = sum > 0 ? x / sum : 0;
         }
-        return row;
     }
 
     void backward(const frame_items& items, std::byte* output)
     {
         const unsigned q = d_setup.code.q();
-        std::vector<double> L(q), prior(q);
+        auto& L = d_scratch.symbol;
+        auto& prior = d_scratch.prior;
         for (unsigned i = d_setup.symbols; i-- > 0;) {
             if (i + 1 == d_setup.outputs) {
-                d_last = drifts(i + 1);
+                drifts(i + 1, d_scratch.last);
             }
             unsigned first, last;
             live(i, first, last);
@@ -320,10 +316,11 @@ private:
                 write_symbol(d_setup,
                              L.data(),
                              d_setup.priors ? prior.data() : nullptr,
+                             d_scratch.weights.data(),
                              output + i * d_setup.symbol_bytes());
             }
         }
-        d_first = drifts(0);
+        drifts(0, d_scratch.first);
     }
 
     // α(m)·β(m + change), which all words of an index share.
@@ -361,7 +358,8 @@ private:
 
     void step_back()
     {
-        std::vector<Metric> before(d_M, Metric(0));
+        auto& before = d_row;
+        std::fill(before.begin(), before.end(), Metric(0));
         for (unsigned k = 0; k < d_Mn; ++k) {
             int change, begin, end;
             starts(k, change, begin, end);
@@ -370,7 +368,7 @@ private:
             }
         }
         scale(before.data(), 0);
-        d_beta = std::move(before);
+        std::swap(d_beta, before);
     }
 
     setup d_setup;
@@ -382,15 +380,17 @@ private:
     Lattice d_insertion, d_deletion;
     std::vector<Metric> d_alpha, d_beta, d_sum, d_product;
     std::vector<Lattice> d_lattice, d_branch, d_transmission;
-    std::vector<double> d_first, d_last;
+    std::vector<Metric> d_row;
+    frame_scratch d_scratch;
 };
 
 } // namespace
 
 std::size_t branch_metric_bytes(const setup& setup)
 {
-    const std::size_t each = setup.precision == sync_precision::float64 ? 8 : 4;
-    return each * setup.symbols * setup.code.q() * setup.window * setup.change.size();
+    const checked_size each = setup.precision == sync_precision::float64 ? 8 : 4;
+    return (each * setup.symbols * setup.code.q() * setup.window * setup.change.size())
+        .value();
 }
 
 std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup)

@@ -98,7 +98,8 @@ lane_group::lane_group(const setup& setup,
                    d_kernel.metric_bytes),
       d_first(d_start.size()),
       d_last(d_start.size()),
-      d_log_weight(d_kernel.lanes)
+      d_log_weight(d_kernel.lanes),
+      d_scratch(setup)
 {
     d_frames.tries = d_tries.get();
     d_frames.symbols = setup.symbols;
@@ -136,7 +137,7 @@ void lane_group::load_transmission(const frame_items& items, unsigned lane)
 template <class Row, class Metric>
 void lane_group::load(const std::byte* input, unsigned lane)
 {
-    const frame_items items(d_setup, input);
+    const frame_items items(d_setup, input, d_scratch);
     const unsigned lanes = d_kernel.lanes;
     auto* start = reinterpret_cast<Metric*>(d_start.data()) + lane;
     auto* end = reinterpret_cast<Metric*>(d_end.data()) + lane;
@@ -162,10 +163,10 @@ void lane_group::store(const std::byte* input,
                        std::byte* out,
                        sync_status& status)
 {
-    const frame_items items(d_setup, input);
+    const frame_items items(d_setup, input, d_scratch);
     const unsigned lanes = d_kernel.lanes;
     if (!items.valid() || !std::isfinite(d_log_weight[lane])) {
-        return write_unknown(d_setup, out, status);
+        return write_unknown(d_setup, d_scratch, out, status);
     }
     const auto gather = [lanes, lane](const host_memory& from, auto& to) {
         const auto* in = reinterpret_cast<const Metric*>(from.data()) + lane;
@@ -174,7 +175,8 @@ void lane_group::store(const std::byte* input,
             in += lanes;
         }
     };
-    std::vector<double> first(d_setup.window), last(d_setup.window);
+    auto& first = d_scratch.first;
+    auto& last = d_scratch.last;
     gather(d_first, first);
     gather(d_last, last);
     write_drifts(d_setup,
@@ -185,7 +187,8 @@ void lane_group::store(const std::byte* input,
                  out,
                  status);
     const unsigned q = d_setup.code.q();
-    std::vector<double> L(q), prior(q);
+    auto& L = d_scratch.symbol;
+    auto& prior = d_scratch.prior;
     const auto* in = reinterpret_cast<const Metric*>(d_posteriors.data()) + lane;
     for (unsigned i = 0; i < d_setup.outputs; ++i) {
         for (unsigned D = 0; D < q; ++D, in += lanes) {
@@ -195,6 +198,7 @@ void lane_group::store(const std::byte* input,
         write_symbol(d_setup,
                      L.data(),
                      d_setup.priors ? prior.data() : nullptr,
+                     d_scratch.weights.data(),
                      out + i * d_setup.symbol_bytes());
     }
 }
@@ -274,14 +278,15 @@ alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
                d_transmission.data(),
                false,
                d_alpha.data(),
-               d_scratch.data() }
+               d_scratch.data() },
+      d_room(setup)
 {
 }
 
 template <class Real>
 void alpha_carrier::run(const std::byte* frame, double* carried)
 {
-    const frame_items items(d_setup, frame);
+    const frame_items items(d_setup, frame, d_room);
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
     for (unsigned m = 0; m < d_setup.window; ++m) {
         alpha[m] = items.start(m);

@@ -50,6 +50,7 @@ private:
     host_memory d_posteriors, d_first, d_last;
     std::vector<double> d_log_weight;
     lane_frames d_frames;
+    frame_scratch d_scratch;
 };
 
 //! Carries α over frames of the linear form, one at a time; for streams.
@@ -75,6 +76,7 @@ private:
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;
     carried_frame d_frame;
+    frame_scratch d_room;
 };
 
 } // namespace gr::gpufec::sync_map

@@ -105,7 +105,7 @@ public:
     {
         auto options = d_options;
         options.channel = channel;
-        check_options(options);
+        make_setup(options); // refuses what could not be decoded once it is its turn
         d_next = std::move(options);
         flush();
         take_next();

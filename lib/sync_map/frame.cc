@@ -75,13 +75,26 @@ double setup::log_scale() const
     return std::log(unit()) * code.n() * symbols - std::log(double(code.q())) * uniform;
 }
 
-frame_items::frame_items(const setup& setup, const std::byte* frame)
+frame_scratch::frame_scratch(const setup& setup)
+    : prior_scale(setup.priors ? setup.outputs : 0),
+      symbol(setup.code.q()),
+      prior(setup.code.q()),
+      weights(setup.code.q()),
+      first(setup.window),
+      last(setup.window)
+{
+}
+
+frame_items::frame_items(const setup& setup,
+                         const std::byte* frame,
+                         frame_scratch& scratch)
     : d_setup(setup),
       d_start(frame + setup.start_at()),
       d_end(frame + setup.end_at()),
       d_items(frame + setup.items_at()),
       d_priors(setup.priors ? reinterpret_cast<const float*>(frame + setup.priors_at())
-                            : nullptr)
+                            : nullptr),
+      d_prior_scale(scratch.prior_scale.data())
 {
     std::memcpy(&d_header, frame, sizeof(d_header));
     d_valid = d_header.length >= 0 && d_header.length <= std::int64_t(setup.max_items);
@@ -94,10 +107,10 @@ frame_items::frame_items(const setup& setup, const std::byte* frame)
     for (unsigned i = 0; d_priors && i < setup.outputs; ++i) {
         double sum = 0;
         for (unsigned D = 0; D < setup.code.q(); ++D) {
-            const float p = d_priors[i * setup.code.q() + D];
+            const float p = d_priors[std::size_t(i) * setup.code.q() + D];
             sum += p > 0 ? p : 0;
         }
-        d_prior_scale.push_back(sum > 0 && std::isfinite(sum) ? 1 / sum : 0);
+        scratch.prior_scale[i] = sum > 0 && std::isfinite(sum) ? 1 / sum : 0;
     }
 }
 
@@ -138,13 +151,14 @@ double frame_items::prior(unsigned i, unsigned D) const
         return 1;
     }
     const auto q = d_setup.code.q();
-    const float p = d_priors[i * q + D];
+    const float p = d_priors[std::size_t(i) * q + D];
     return d_prior_scale[i] > 0 ? (p > 0 ? p * d_prior_scale[i] : 0.0) : 1.0 / q;
 }
 
 void write_symbol(const setup& setup,
                   const double* L,
                   const double* prior,
+                  double* weights,
                   std::byte* out)
 {
     const unsigned q = setup.code.q();
@@ -162,28 +176,37 @@ void write_symbol(const setup& setup,
     case sync_output::llr:
         break;
     }
-    std::vector<double> extrinsic(L, L + q);
     double sum = 0;
     for (unsigned D = 0; D < q; ++D) {
-        extrinsic[D] = prior ? (prior[D] > 0 ? L[D] / prior[D] : 0) : L[D];
-        sum += extrinsic[D];
+        weights[D] = prior ? (prior[D] > 0 ? L[D] / prior[D] : 0) : L[D];
+        sum += weights[D];
     }
-    for (auto& e : extrinsic) {
-        e /= sum;
+    for (unsigned D = 0; D < q; ++D) {
+        weights[D] /= sum;
     }
-    setup.output == sync_output::llr ? write_llrs(q, extrinsic.data(), out)
-                                     : write_values<float>(extrinsic.data(), q, out);
+    setup.output == sync_output::llr ? write_llrs(q, weights, out)
+                                     : write_values<float>(weights, q, out);
 }
 
-void write_unknown(const setup& setup, std::byte* out, sync_status& status)
+void write_unknown(const setup& setup,
+                   frame_scratch& scratch,
+                   std::byte* out,
+                   sync_status& status)
 {
-    const std::vector<double> L(setup.code.q(), 1.0 / setup.code.q());
+    auto& L = scratch.symbol;
+    std::fill(L.begin(), L.end(), 1.0 / setup.code.q());
     for (unsigned i = 0; i < setup.outputs; ++i) {
-        write_symbol(setup, L.data(), nullptr, out + i * setup.symbol_bytes());
+        write_symbol(setup,
+                     L.data(),
+                     nullptr,
+                     scratch.weights.data(),
+                     out + i * setup.symbol_bytes());
     }
     if (setup.drifts) {
-        const std::vector<double> flat(2 * setup.window, 1.0 / setup.window);
-        write_values<float>(flat.data(), flat.size(), out + setup.drifts_at());
+        const float flat = 1.0 / setup.window;
+        for (unsigned m = 0; m < 2 * setup.window; ++m) {
+            std::memcpy(out + setup.drifts_at() + m * sizeof(flat), &flat, sizeof(flat));
+        }
     }
     status = { -INFINITY, float(std::log2(setup.window)), 0, 0, 0 };
 }

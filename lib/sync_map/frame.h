@@ -10,11 +10,21 @@
 
 namespace gr::gpufec::sync_map {
 
+//! Room for what is computed of one frame at a time. A decoder has it from the beginning:
+//! where its workers decode, nobody catches an exception.
+struct frame_scratch {
+    explicit frame_scratch(const setup& setup);
+
+    std::vector<double> prior_scale;            //!< of each output symbol
+    std::vector<double> symbol, prior, weights; //!< of q words
+    std::vector<double> first, last;            //!< drifts of both ends
+};
+
 //! Items of a frame as transmission weights, for the decoders of the CPU.
 class frame_items
 {
 public:
-    frame_items(const setup& setup, const std::byte* frame);
+    frame_items(const setup& setup, const std::byte* frame, frame_scratch& scratch);
 
     const frame_header& header() const { return d_header; }
     //! False if the header's numbers make no sense.
@@ -41,17 +51,22 @@ private:
     const float* d_priors;
     bool d_valid;
     double d_match, d_mismatch, d_erased;
-    std::vector<double> d_prior_scale;
+    const double* d_prior_scale;
 };
 
 //! Writes a message symbol's output. \p L has sum 1; so has \p prior, or is nullptr.
+//! There is room for q \p weights.
 void write_symbol(const setup& setup,
                   const double* L,
                   const double* prior,
+                  double* weights,
                   std::byte* out);
 
 //! Writes uniform output and the status of a frame that cannot be decoded.
-void write_unknown(const setup& setup, std::byte* out, sync_status& status);
+void write_unknown(const setup& setup,
+                   frame_scratch& scratch,
+                   std::byte* out,
+                   sync_status& status);
 
 //! Writes the drift posteriors and the status of a frame.
 void write_drifts(const setup& setup,

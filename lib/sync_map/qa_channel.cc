@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cstdio>
+#include <fstream>
 #include <limits>
 
 namespace gr::gpufec::sync_map {
@@ -134,6 +135,63 @@ TEST(sync_channel, limits_reach_small_exclusions_and_priors)
               std::string::npos);
 }
 
+TEST(sync_channel, so_many_insertions_that_it_never_ends_are_refused)
+{
+    const double most = std::nextafter(1, 0);
+    EXPECT_EQ(refusal([&] { bsid_model(most, 0); }),
+              "p_insert is 0.9999999999999999: allowed are 0 to 0.99");
+    EXPECT_EQ(refusal([&] { bsid_model(bsid_model::max_p_insert, 0); }), "");
+    const bsid_model worst(bsid_model::max_p_insert, 0.005);
+    EXPECT_NE(refusal([&] {
+                  drift_limits(worst, 8400, 1e-10);
+              }).find("with p_insert 0.99, p_delete 0.005 and the start_prior is 8"),
+              std::string::npos);
+    // As many symbols as have drifts that are still considered.
+    const auto range = drift_limits(worst, 500, 1e-10);
+    EXPECT_GT(range.last, 60000);
+    std::vector<std::uint8_t> out;
+    bsid_channel channel(worst, 1);
+    for (unsigned k = 0; k < 1000; ++k) {
+        channel.send(1, out);
+    }
+    EXPECT_LT(out.size(), 200000u);
+}
+
+TEST(sync_channel, the_longest_frames_have_their_limits_soon)
+{
+    const auto symbols = 2 * sync_code::max_frame_bits;
+    const auto range = drift_limits(bsid_model(0.3, 0.3), symbols, 1e-15);
+    EXPECT_GT(range.last, 8000);
+    EXPECT_LT(range.size(), 65536u);
+    EXPECT_NE(refusal([&] {
+                  drift_limits(bsid_model(0.3, 0.3), symbols + 1, 1e-15);
+              }).find("symbols is 2097153: allowed are 0 to 2097152"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] {
+                  drift_limits(bsid_model(0, 0.5), symbols, 1e-15);
+              }).find("allowed are up to 65536"),
+              std::string::npos);
+}
+
+TEST(sync_channel, priors_of_any_scale_and_length)
+{
+    const bsid_model c(0.01, 0.01);
+    const auto plain = drift_limits(c, 1000, 1e-10, { -1, { 1, 2 } });
+    EXPECT_EQ(drift_limits(c, 1000, 1e-10, { -1, { 5e-324, 1e-323 } }), plain);
+    EXPECT_EQ(drift_limits(c, 1000, 1e-10, { -1, { 8e307, 1.6e308 } }), plain);
+    const std::vector<double> longest(drift_prior::max_size, 1.0);
+    EXPECT_GT(drift_limits(c, 1000, 1e-10, { 0, longest }).last, 16384);
+    const std::vector<double> longer(drift_prior::max_size + 1, 1.0);
+    EXPECT_NE(refusal([&] {
+                  drift_limits(c, 1000, 1e-10, { 0, longer });
+              }).find("size of start_prior is 16385: allowed are 1 to 16384"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] {
+                  drift_limits(c, 1000, 1e-10, { 1 << 20, { 1 } });
+              }).find("allowed are up to 65536"),
+              std::string::npos);
+}
+
 TEST(sync_channel, what_is_received_follows_the_model)
 {
     const bsid_model model(0.05, 0.1, 0.2, 4);
@@ -171,6 +229,19 @@ TEST(sync_code, refuses_by_name)
     EXPECT_NE(make(1, 2, 0, list{}).find("frame_symbols is 0"), std::string::npos);
     EXPECT_NE(make(1, 2, 1, list{ 0 }).find("size of codebook is 1"), std::string::npos);
     EXPECT_NE(make(1, 2, 1, list{ 0, 2 }).find("codebook entry is 2"), std::string::npos);
+    // Sizes whose product is 0 in 64 bits.
+    EXPECT_EQ(make(1u << 17, 1u << 16, 1u << 31, list{}),
+              "n is 131072: allowed are 1 to 4096");
+    EXPECT_NE(make(4096, 2, 1u << 31, list{}).find("frame_symbols is 2147483648"),
+              std::string::npos);
+    EXPECT_EQ(make(4096, 2, 257, list{}),
+              "n * frame_symbols is 1052672: allowed are 1 to 1048576");
+    EXPECT_EQ(make(64, 65536, 16384, list{}),
+              "n * q * frame_symbols is 68719476736: allowed are 1 to 268435456");
+    EXPECT_NE(refusal([] {
+                  codebook_marker(4, 1, std::string(4095, '0'));
+              }).find("the marker's size, is 4097: allowed are 1 to 4096"),
+              std::string::npos);
     const auto ambiguous = make(1, 2, 2, list{ 0, 1, 1, 1 });
     EXPECT_NE(ambiguous.find("index 1"), std::string::npos) << ambiguous;
 }
@@ -213,6 +284,30 @@ TEST(sync_code, reads_a_file)
     EXPECT_NE(
         refusal([&] { sync_code::from_file(path, 3, 2, 2); }).find("cannot be read"),
         std::string::npos);
+}
+
+TEST(sync_code, files_that_are_none_are_refused_soon)
+{
+    const auto of = [](const std::string& path, unsigned frame_symbols) {
+        return refusal([&] { sync_code::from_file(path, 3, 2, frame_symbols); });
+    };
+    EXPECT_EQ(of("/dev/zero", 1),
+              "codebook is \"/dev/zero\": '\\x00' is none of the digits 0 to f");
+    const auto path = testing::TempDir() + "gpufec_codebook_hostile.txt";
+    const auto of_text = [&](const std::string& text) {
+        std::ofstream(path) << text;
+        return of(path, 1);
+    };
+    EXPECT_EQ(of_text("000 111"), "");
+    EXPECT_NE(of_text("000 111 0").find("size of codebook is above 6"),
+              std::string::npos);
+    EXPECT_NE(of_text("\xff").find("'\\xff' is none"), std::string::npos);
+    EXPECT_NE(of_text("\x1b[31m").find("'\\x1b' is none"), std::string::npos);
+    for (const char endless : { ' ', '#' }) {
+        EXPECT_NE(of_text(std::string(17 << 20, endless)).find("longer than the"),
+                  std::string::npos);
+    }
+    std::remove(path.c_str());
 }
 
 TEST(sync_encoder, meets_the_vectors)

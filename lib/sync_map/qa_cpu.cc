@@ -7,6 +7,32 @@
 #include "cpu.h"
 #include "qa_support.h"
 #include <gtest/gtest.h>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<unsigned> allocations_of_workers{ 0 };
+thread_local bool is_worker = true;
+
+} // namespace
+
+// Counts what is allocated in threads other than a test's own. Not inline, where the
+// compiler would see free() and not the operator.
+[[gnu::noinline]] void* operator new(std::size_t bytes)
+{
+    allocations_of_workers += is_worker;
+    if (auto* const memory = std::malloc(bytes)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
 
 namespace gr::gpufec::sync_map {
 namespace {
@@ -236,6 +262,55 @@ TEST(sync_cpu, priors_soft_values_and_boundary_priors)
 }
 
 TEST(sync_cpu, outputs_follow_the_posteriors) { check_outputs(on_cpu()); }
+
+TEST(sync_cpu, workers_allocate_nothing)
+{
+    is_worker = false;
+    unsigned before = allocations_of_workers;
+    std::thread([] { ::operator delete(::operator new(8)); }).join();
+    EXPECT_EQ(allocations_of_workers - before, 1u); // so they are counted
+    before = allocations_of_workers;
+    check_outputs(on_cpu());
+    check_impossible_frames(on_cpu());
+    for (const auto form : { sync_form::linear, sync_form::corridor }) {
+        check_priors_and_soft_values(form, on_cpu());
+        auto data =
+            random_frames(codebook_random(6, 8, 12, 4), bsid_model(0.03, 0.04, 0.01), 5);
+        data.options.form = form;
+        for (const auto output :
+             { sync_output::symbols, sync_output::extrinsics, sync_output::llr }) {
+            data.options.output = output;
+            decode_frames(data, data.options, on_cpu());
+        }
+    }
+    is_worker = true;
+    EXPECT_EQ(allocations_of_workers - before, 0u);
+}
+
+TEST(sync_cpu, the_longest_words_are_decoded)
+{
+    const auto n = sync_code::max_n;
+    auto data = random_frames(codebook_random(n, 4, 2, 4), { 1e-4, 1e-4, 0 }, 1);
+    data.options.precision = sync_precision::float64;
+    EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-8);
+}
+
+TEST(sync_cpu, the_largest_frames_and_codebooks_are_decoded)
+{
+    static_assert(sync_code::max_frame_bits == 4096 * 256 && sync_code::max_q == 65536);
+    for (const auto& code : { codebook_random(4096, 2, 256, 4),
+                              codebook_random(1, 2, 1 << 20, 4),
+                              codebook_random(16, 65536, 3, 4) }) {
+        SCOPED_TRACE(code.n());
+        auto data = random_frames(code, { 0, 0, 0 }, 1);
+        data.options.precision = sync_precision::float32;
+        data.options.output = sync_output::symbols;
+        const auto decoded = decode_frames(data, data.options, on_cpu());
+        EXPECT_TRUE(decoded[0].status.valid);
+        const std::vector<double> sent(data.messages[0].begin(), data.messages[0].end());
+        EXPECT_EQ(decoded[0].values, sent);
+    }
+}
 
 TEST(sync_cpu, impossible_frames_are_uniform_and_not_valid)
 {

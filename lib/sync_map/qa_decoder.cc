@@ -234,6 +234,27 @@ TEST(sync_decoder_stream, acquires_the_earliest_frame)
     }
 }
 
+TEST(sync_decoder_stream, the_longest_acquisition_does_not_stall)
+{
+    const auto code = codebook_davey_mackay(10, 32, 40, 4);
+    const bsid_model channel(0.005, 0.005);
+    auto o = stream_options({ code, channel }, sync_output::symbols);
+    o.acquire = sync_options::max_acquire;
+    std::mt19937_64 random(99);
+    std::vector<std::uint8_t> items(700);
+    for (auto& bit : items) {
+        bit = random() >> 63;
+    }
+    // Once all that is waited for has come.
+    const auto data = random_frames(code, channel, 2700);
+    const auto rest = joined(data);
+    items.insert(items.end(), rest.begin(), rest.end());
+    const auto decoded = decode_stream<std::uint8_t>(o, items, 4096);
+    ASSERT_GT(decoded.begins.size(), 2690u);
+    EXPECT_NEAR(decoded.begins[0], 700, 3);
+    EXPECT_TRUE(decoded.locked[0]);
+}
+
 TEST(sync_decoder_stream, says_when_it_has_lost_the_frames)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
@@ -327,6 +348,47 @@ TEST(sync_decoder_frames, the_channel_can_change)
     EXPECT_THROW(decoder.set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
 }
 
+TEST(sync_decoder_frames, a_channel_that_cannot_be_decoded_is_refused_at_once)
+{
+    auto data = random_frames(codebook_random(8, 16, 1000, 4), { 1e-3, 1e-3, 0 }, 1);
+    data.options.where = backend::cpu;
+    sync_decoder decoder(data.options);
+    EXPECT_THROW(decoder.set_channel({ 0.99, 0.001 }), std::invalid_argument);
+    EXPECT_TRUE(decoder.push_frame(data.received[0].data(), data.received[0].size()));
+}
+
+TEST(sync_decoder_frames, memory_that_there_is_not_is_refused_by_name)
+{
+    sync_options o(codebook_random(12, 1024, 100, 4), { 0.01, 0.01, 0 });
+    o.where = backend::cpu;
+    o.output = sync_output::posteriors64;
+    o.priors = true;
+    o.batch = 1 << 20;
+    o.slots = 16;
+    try {
+        sync_decoder decoder(o);
+        ADD_FAILURE() << "taken";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(std::string(error.what())
+                      .find("batch is 1048576: there is not the memory for 16 slots of "
+                            "so many frames"),
+                  0u)
+            << error.what();
+    }
+}
+
+TEST(sync_decoder_stream, long_look_ahead_of_long_words_fits)
+{
+    // Items of a frame that 32 bits do not hold as a product of unchecked sizes.
+    sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });
+    o.where = backend::cpu;
+    o.mode = sync_mode::stream;
+    o.lookahead = 511;
+    EXPECT_EQ(make_setup(o).max_items, 512u * 4096);
+    o.lookahead = 1 << 20;
+    EXPECT_THROW(make_setup(o), std::invalid_argument);
+}
+
 TEST(sync_simulation, deviation_is_that_of_frames)
 {
     error_counts counts;
@@ -382,6 +444,30 @@ TEST(sync_decoder_options, are_refused_by_name)
     expect([](o& x) { x.start.first = 1 << 30; }, "start_first is 1073741824");
     expect([](o& x) { x.end.first = -(1 << 30); }, "end_first is -1073741824");
     expect([](o& x) { x.lattice_threshold = NAN; }, "lattice_threshold is nan");
+    expect([](o& x) { x.change_last = 1 << 30; }, "mn_max is 1073741824");
+    expect([](o& x) { x.acquire = 0x7fffffff; },
+           "acquire is 2147483647: allowed are 0 to 1048576");
+    expect([](o& x) { x.lookahead = 0xffffffff; },
+           "lookahead is 4294967295: allowed are 0 to 1048576");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.lookahead = sync_options::max_lookahead;
+        },
+        "(frame_symbols + lookahead) * n is 4194324: allowed are 1 to 2097152");
+    expect(
+        [](o& x) {
+            x.mode = sync_mode::stream;
+            x.lookahead = 1 << 18;
+            x.channel = bsid_model(0.1, 0.1);
+        },
+        "drifts times frame_symbols and lookahead is ");
+    expect([](o& x) { x.start.probability.resize(1 << 20, 1.0); },
+           "size of start_prior is 1048576: allowed are 0 to 16384");
+    expect([](o& x) { x.end.probability.resize(1 << 20, 1.0); },
+           "size of end_prior is 1048576: allowed are 0 to 16384");
+    expect([](o& x) { x.start.first = 1 << 20; }, "the start_prior is 1048576");
+    EXPECT_EQ(refusal([](o& x) { x.start.probability = { 5e-324 }; }), "");
     const std::vector<std::pair<std::string, std::function<void(o&)>>> of_the_corridor = {
         { "receiver is lattice", [](o& x) { x.receiver = sync_receiver::lattice; } },
         { "receiver is trellis", [](o& x) { x.receiver = sync_receiver::trellis; } },

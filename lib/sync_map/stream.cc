@@ -34,6 +34,24 @@ stream_cutter::stream_cutter(const sync_options& options, const setup& setup)
       d_alpha(window_metrics({}, d_window)),
       d_acquired(options.acquire == 0)
 {
+    if (!d_acquired) {
+        const unsigned span = std::min(options.code.frame_bits() - 1, options.acquire);
+        auto wide = setup;
+        wide.form = sync_form::linear;
+        wide.window += span;
+        wide.max_items += span;
+        wide.drifts = true;
+        wide.output = sync_output::symbols;
+        d_search = std::make_unique<search>(std::move(wide), cpu_kernels());
+    }
+}
+
+stream_cutter::search::search(setup s, const lane_kernels& kernels)
+    : wide(std::move(s)),
+      group(wide, std::make_shared<word_tries>(wide.code), kernels),
+      input(wide.input_bytes()),
+      output(wide.output_bytes())
+{
 }
 
 void stream_cutter::resume(const stream_cutter& other)
@@ -42,6 +60,9 @@ void stream_cutter::resume(const stream_cutter& other)
     d_first_item = other.d_first_item;
     d_origin = other.d_origin;
     d_acquired = other.d_acquired;
+    if (d_acquired) {
+        d_search.reset();
+    }
     d_finished = other.d_finished;
     d_alpha = window_metrics({ other.d_window.first, other.d_alpha }, d_window);
 }
@@ -164,28 +185,21 @@ void stream_cutter::acquire()
         d_alpha[m] = from >= 0 && from <= int(d_options.acquire);
     }
     d_acquired = true;
+    d_search.reset();
 }
 
 // Among offsets that are all as likely before the frame is received.
-stream_cutter::boundary stream_cutter::most_likely_boundary(unsigned first,
-                                                            unsigned last) const
+stream_cutter::boundary stream_cutter::most_likely_boundary(unsigned first, unsigned last)
 {
     const unsigned span = last - first;
-    auto setup = d_setup;
-    setup.form = sync_form::linear;
+    auto& s = *d_search;
     const drift_range window{ d_window.first, int(span) + d_window.last };
-    setup.window = window.size();
-    setup.max_items += span;
-    setup.drifts = true;
-    setup.output = sync_output::symbols;
-    std::vector<double> start(setup.window, 0);
+    std::vector<double> start(s.wide.window, 0);
     std::fill_n(start.begin() - window.first, span + 1, 1.0);
 
-    lane_group group(setup, std::make_shared<word_tries>(setup.code), cpu_kernels());
-    const host_memory in(setup.input_bytes()), out(setup.output_bytes());
-    fill(setup, d_origin + first, window, start, in.data());
+    fill(s.wide, d_origin + first, window, start, s.input.data());
     sync_status status;
-    group.decode(in.data(), 1, out.data(), &status);
+    s.group.decode(s.input.data(), 1, s.output.data(), &status);
     if (!status.valid) {
         return { int(first), -INFINITY };
     }

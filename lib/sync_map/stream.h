@@ -67,13 +67,22 @@ private:
         int offset;
         double log_probability; // per item, against that of random ones
     };
-    boundary most_likely_boundary(unsigned first, unsigned last) const;
+    boundary most_likely_boundary(unsigned first, unsigned last);
     void fill(const setup& setup,
               std::int64_t origin,
               drift_range window,
               const std::vector<double>& start,
               std::byte* frame) const;
     void advance(const std::byte* frame);
+
+    // What looks for the first boundary, until it is found.
+    struct search {
+        search(setup wide, const lane_kernels& kernels);
+
+        const setup wide; // its window holds the drifts of all beginnings looked at
+        lane_group group;
+        host_memory input, output;
+    };
     void forget();
 
     sync_options d_options;
@@ -84,6 +93,7 @@ private:
     std::int64_t d_first_item = 0; // absolute number of the first item held
     std::int64_t d_origin = 0;     // of the next frame, at drift 0
     std::vector<double> d_alpha;
+    std::unique_ptr<search> d_search;
     bool d_acquired;
     bool d_finished = false;
 };

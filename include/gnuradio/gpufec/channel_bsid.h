@@ -36,7 +36,7 @@ public:
     /*!
      * Makes a channel.
      *
-     * \param p_insert probability of an insertion, 0 to below 1
+     * \param p_insert probability of an insertion, 0 to 0.99
      * \param p_delete probability of a deletion; p_insert + p_delete is below 1
      * \param p_substitute probability that a bit passed on is flipped, 0 to 1
      * \param frame_bits input bits per frame; 0: a stream without frames

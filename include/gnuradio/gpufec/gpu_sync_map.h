@@ -65,7 +65,7 @@ public:
      * \param q symbols to choose from, 2 to 65536
      * \param n bits per symbol
      * \param frame_symbols N, symbols per frame
-     * \param p_insert probability of an insertion before a bit, 0 to below 1
+     * \param p_insert probability of an insertion before a bit, 0 to 0.99
      * \param p_delete probability that a bit is dropped; p_insert + p_delete is below 1
      * \param p_substitute probability that a bit passed on is flipped, 0 to 1
      * \param mode "framed" or "stream"

@@ -32,9 +32,11 @@ class GPUFEC_API bsid_model
 {
 public:
     static constexpr unsigned max_alphabet = 16;
+    //! Some hundred insertions before each symbol: more is no channel, and never ends.
+    static constexpr double max_p_insert = 0.99;
 
     /*!
-     * \param p_insert 0 to below 1
+     * \param p_insert 0 to max_p_insert
      * \param p_delete 0 to below 1, with p_insert + p_delete below 1
      * \param p_substitute 0 to 1
      * \param alphabet number of channel symbols, 2 to 16
@@ -62,6 +64,8 @@ private:
 
 //! Drifts from first to last, both included.
 struct drift_range {
+    static constexpr unsigned max_size = 1u << 16; //!< that are considered
+
     int first = 0;
     int last = 0;
 
@@ -75,6 +79,9 @@ struct drift_range {
 
 //! What is known of a drift: probability[k] of first + k, up to a common factor.
 struct drift_prior {
+    static constexpr unsigned max_size = 1u << 14; //!< of probability
+    static constexpr int max_first = 1 << 20;      //!< in magnitude
+
     int first = 0;
     std::vector<double> probability = { 1 };
 };
@@ -84,7 +91,9 @@ struct drift_prior {
  * has a probability below \p exclusion (1e-15 to below 1).
  *
  * With a prior on the drift at the start, the range is that of the drift since the
- * prior's origin. It always contains drift 0. \throws std::invalid_argument
+ * prior's origin. It always contains drift 0. \throws std::invalid_argument, also where
+ * \p symbols is above 2 * sync_code::max_frame_bits, or more than drift_range::max_size
+ * drifts would have to be considered
  */
 GPUFEC_API drift_range drift_limits(const bsid_model& channel,
                                     unsigned symbols,
@@ -94,12 +103,19 @@ GPUFEC_API drift_range drift_limits(const bsid_model& channel,
 /*!
  * \brief A codebook of q words of n channel symbols for each of N message symbols.
  *
- * n is at least 1, q is at least 2 and at most alphabet^n, and all words of an index
+ * n is 1 to max_n, q is 2 to max_q and at most alphabet^n, N is 1 to max_frame_symbols,
+ * n·N is at most max_frame_bits, n·q·N at most max_codebook, and all words of an index
  * differ. A value type: it is valid once it exists.
  */
 class GPUFEC_API sync_code
 {
 public:
+    static constexpr unsigned max_n = 4096;
+    static constexpr unsigned max_q = 65536;
+    static constexpr unsigned max_frame_symbols = 1u << 20;
+    static constexpr unsigned max_frame_bits = 1u << 20; //!< channel symbols of a frame
+    static constexpr unsigned max_codebook = 1u << 28;   //!< channel symbols of all words
+
     /*!
      * \param n channel symbols per word
      * \param q words per index
@@ -283,9 +299,13 @@ struct sync_options : run_options {
     drift_prior end = { 0, {} };
 
     // Streams.
-    unsigned lookahead = 0; //!< symbols beyond a frame that it is decoded with; 0: chosen
-    unsigned acquire =
-        0; //!< the first frame begins at any of so many items; 0: at item 0
+    static constexpr unsigned max_lookahead = 1u << 20;
+    static constexpr unsigned max_acquire = 1u << 20;
+    //! Symbols beyond a frame that it is decoded with, up to max_lookahead; 0: chosen. n
+    //! times frame and look-ahead is at most 2 * sync_code::max_frame_bits.
+    unsigned lookahead = 0;
+    //! The first frame begins at any of so many items, up to max_acquire; 0: at item 0.
+    unsigned acquire = 0;
 
     // The corridor form.
     sync_storage storage = sync_storage::automatic;

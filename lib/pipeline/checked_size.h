@@ -1,0 +1,59 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Sizes computed from what a user asks for: where one does not fit, it is the largest
+ * there is, and never a small one. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_CHECKED_SIZE_H
+#define INCLUDED_GPUFEC_PIPELINE_CHECKED_SIZE_H
+
+#include "refuse.h"
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace gr::gpufec {
+
+class checked_size
+{
+public:
+    constexpr checked_size(std::uint64_t value) : d_value(value) {}
+
+    constexpr std::uint64_t value() const { return d_value; }
+
+    friend constexpr checked_size operator+(checked_size a, checked_size b)
+    {
+        std::uint64_t sum = 0;
+        return __builtin_add_overflow(a.d_value, b.d_value, &sum) ? largest() : sum;
+    }
+    friend constexpr checked_size operator*(checked_size a, checked_size b)
+    {
+        std::uint64_t product = 0;
+        return __builtin_mul_overflow(a.d_value, b.d_value, &product) ? largest()
+                                                                      : product;
+    }
+
+    //! The value, if it is from \p least to \p most. \throws std::invalid_argument that
+    //! names it
+    std::uint64_t
+    within(std::uint64_t least, std::uint64_t most, const std::string& name) const
+    {
+        require(d_value >= least && d_value <= most,
+                name,
+                d_value,
+                std::to_string(least) + " to " + std::to_string(most));
+        return d_value;
+    }
+
+private:
+    static constexpr std::uint64_t largest()
+    {
+        return std::numeric_limits<std::uint64_t>::max();
+    }
+
+    std::uint64_t d_value;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_CHECKED_SIZE_H */
