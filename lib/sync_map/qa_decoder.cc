@@ -530,7 +530,7 @@ TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
     };
     rlimit before;
     ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-    const rlimit small{ rlim_t(1) << 30, before.rlim_max };
+    const rlimit small{ rlim_t(400) << 20, before.rlim_max };
     ASSERT_EQ(setrlimit(RLIMIT_AS, &small), 0);
     unsigned made = 0, refused = 0;
     for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
