@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -122,7 +123,14 @@ private:
         d_window = decoder_window(d_options);
         d_lock_limit = lock_limit(d_options);
         open(setup);
-        restart();
+        try {
+            restart();
+        } catch (const std::bad_alloc&) {
+            refuse("acquire",
+                   d_options.acquire,
+                   "there is not the memory for the beginnings of " +
+                       room::describe(*d_setup) + " allowed are smaller ones");
+        }
     }
 
     void restart() override

@@ -7,6 +7,7 @@
 #include "lab/sync_map/simulation.h"
 #include "qa_support.h"
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace gr::gpufec::sync_map {
 namespace {
@@ -504,6 +505,60 @@ TEST(sync_decoder_options, are_refused_by_name)
     EXPECT_THROW(sync_form_from_string("line"), std::invalid_argument);
     EXPECT_THROW(sync_output_from_string(""), std::invalid_argument);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Decoders have what they ask for, or say by name what is too large.
+TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
+{
+    using o = sync_options;
+    const auto words = codebook_random(sync_code::max_n, 2, 8, 4);
+    const auto frame = codebook_random(64, 2, sync_code::max_frame_bits / 64, 4);
+    const std::vector<std::function<void(o&)>> maxima = {
+        [](o&) {},
+        [&](o& x) { x.code = words; },
+        [&](o& x) { x.code = frame; },
+        [](o& x) { x.channel = bsid_model(bsid_model::max_p_insert, 0.005); },
+        [](o& x) { x.lookahead = o::max_lookahead; },
+        [](o& x) { x.acquire = o::max_acquire; },
+        [](o& x) { x.start.probability.resize(drift_prior::max_size, 1.0); },
+        [](o& x) {
+            x.end = { -drift_prior::max_first, { 1 } };
+        },
+        [](o& x) { x.change_last = drift_range::max_size; },
+        [](o& x) { x.form = sync_form::corridor; },
+        [](o& x) { x.batch = 1 << 20; },
+    };
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    const rlimit small{ rlim_t(400) << 20, before.rlim_max };
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &small), 0);
+    unsigned made = 0, refused = 0;
+    for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
+        for (std::size_t a = 0; a < maxima.size(); ++a) {
+            for (std::size_t b = a; b < maxima.size(); ++b) {
+                SCOPED_TRACE(std::to_string(a) + " and " + std::to_string(b));
+                o options(codebook_random(4, 6, 5, 4), { 0.01, 0.01, 0 });
+                options.where = backend::cpu;
+                options.mode = mode;
+                maxima[a](options);
+                maxima[b](options);
+                try {
+                    const sync_decoder decoder(options);
+                    ++made;
+                } catch (const std::invalid_argument& error) {
+                    EXPECT_NE(std::string(error.what()), "");
+                    ++refused;
+                } catch (const std::exception& error) {
+                    ADD_FAILURE() << error.what();
+                }
+            }
+        }
+    }
+    setrlimit(RLIMIT_AS, &before);
+    EXPECT_GT(made, 10u);
+    EXPECT_GT(refused, 10u);
+}
+#endif
 
 } // namespace
 } // namespace gr::gpufec::sync_map
