@@ -4,8 +4,8 @@
 /* Measures the synchronisation decoders and prints JSON: see usage below. */
 
 #include "apps/json.h"
-#include "sync_map/job.h"
 #include "lab/slot_rates.h"
+#include "sync_map/job.h"
 #include "sync_map/qa_support.h"
 #include <cmath>
 #include <cstdio>

@@ -21,11 +21,11 @@ inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
                               int frame_symbols,
                               int alphabet)
 {
-    return { not_negative("n", n, "at least 1 is allowed"),
-             not_negative("q", q, "2 to 65536 is allowed"),
-             not_negative("frame_symbols", frame_symbols, "at least 1 is allowed"),
+    return { not_negative("n", n, "1 and more"),
+             not_negative("q", q, "2 to 65536"),
+             not_negative("frame_symbols", frame_symbols, "1 and more"),
              codebook,
-             not_negative("alphabet", alphabet, "2 to 16 is allowed") };
+             not_negative("alphabet", alphabet, "2 to 16") };
 }
 
 //! Message symbols are bytes as long as that is enough.
