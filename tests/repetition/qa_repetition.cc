@@ -1,0 +1,87 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "repetition.h"
+#include <gnuradio/blocks/vector_sink.h>
+#include <gnuradio/blocks/vector_source.h>
+#include <gnuradio/top_block.h>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace gr::gpufec {
+namespace {
+
+struct sent {
+    std::vector<std::uint8_t> bits, values;
+};
+
+sent send(std::size_t count, unsigned times)
+{
+    std::mt19937 random(1);
+    sent s;
+    for (std::size_t i = 0; i < count; ++i) {
+        s.bits.push_back(random() & 1);
+        for (unsigned r = 0; r < times; ++r) {
+            s.values.push_back(std::uint8_t(s.bits.back() ? -10 : 10));
+        }
+    }
+    return s;
+}
+
+TEST(repetition, decodes_a_stream_to_its_end)
+{
+    const auto s = send(10000, 5);
+    repetition_options o;
+    o.times = 5;
+    o.batch = 300;
+    repetition_decoder decoder(o);
+    EXPECT_EQ(decoder.active_backend(), "cpu");
+    std::vector<std::uint8_t> bits;
+    for (std::size_t at = 0; bits.size() < s.bits.size();) {
+        at += decoder.push(reinterpret_cast<const std::int8_t*>(&s.values[at]),
+                           std::min<std::size_t>(777, s.values.size() - at));
+        if (at == s.values.size()) {
+            decoder.finish();
+        }
+        std::uint8_t some[100];
+        const auto n = decoder.pull(some, 100);
+        bits.insert(bits.end(), some, some + n);
+        if (n == 0) {
+            decoder.wait(std::chrono::milliseconds(10));
+        }
+    }
+    EXPECT_EQ(bits, s.bits);
+    EXPECT_TRUE(decoder.done());
+}
+
+TEST(repetition, refuses_as_all_do)
+{
+    repetition_options o;
+    o.slots = 0;
+    EXPECT_THROW(repetition_decoder{ o }, std::invalid_argument);
+    o.slots = 3;
+    o.where = backend::cuda;
+    EXPECT_THROW(repetition_decoder{ o }, std::runtime_error);
+}
+
+TEST(repetition, is_a_block)
+{
+    const auto s = send(20000, 3);
+    tag_t tag;
+    tag.offset = 3001;
+    tag.key = pmt::mp("here");
+    tag.value = pmt::PMT_T;
+    const auto graph = gr::make_top_block("repetition");
+    const auto source = blocks::vector_source_b::make(s.values, false, 1, { tag });
+    const auto sink = blocks::vector_sink_b::make();
+    const auto block = gnuradio::make_block_sptr<repetition_block>(repetition_options());
+    graph->connect(source, 0, block, 0);
+    graph->connect(block, 0, sink, 0);
+    graph->run();
+    EXPECT_EQ(sink->data(), s.bits);
+    ASSERT_EQ(sink->tags().size(), 1u);
+    EXPECT_EQ(sink->tags()[0].offset, 1000u);
+}
+
+} // namespace
+} // namespace gr::gpufec

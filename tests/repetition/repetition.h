@@ -1,0 +1,231 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A fourth decoder, to show what one takes: each bit is sent R times as signed soft
+ * values, and their sum decides. On the CPU alone. */
+
+#ifndef INCLUDED_GPUFEC_TESTS_REPETITION_H
+#define INCLUDED_GPUFEC_TESTS_REPETITION_H
+
+#include "blocks/decoder_block.h"
+#include "pipeline/cpu_decoder.h"
+#include "pipeline/stream_decoder.h"
+#include <gnuradio/io_signature.h>
+#include <cstring>
+
+namespace gr::gpufec {
+
+struct repetition_options : run_options {
+    unsigned times = 3; //!< R, 1 to 255
+};
+
+//! Push soft values, pull bits, one per byte; a positive sum means bit 0.
+class repetition_decoder : public decoder
+{
+public:
+    explicit repetition_decoder(const repetition_options& options,
+                                decoder_hooks hooks = {});
+    std::size_t push(const std::int8_t* values, std::size_t count);
+    std::size_t pull(std::uint8_t* bits, std::size_t count);
+
+private:
+    class impl;
+    impl& self() const;
+};
+
+namespace repetition {
+
+struct setup {
+    unsigned times;
+};
+
+struct job {
+    std::size_t bits = 0;
+};
+
+struct room {
+    using options = repetition_options;
+    using setup = repetition::setup;
+    using job = repetition::job;
+    using decoder = std::unique_ptr<batch_decoder<job>>;
+    static constexpr const char* piece = "bits";
+    static constexpr std::size_t most_pieces = 1u << 20;
+
+    static std::size_t unit(const setup&) { return 1; }
+    static std::string describe(const setup& s)
+    {
+        return "repetition, " + std::to_string(s.times) + " times,";
+    }
+    static std::size_t cpu_batch(const setup&, unsigned threads)
+    {
+        return 4096 * threads;
+    }
+    static decoder make_cpu(const setup& s, std::size_t bits, unsigned threads);
+    static std::size_t cuda_batch(const setup&, unsigned, int)
+    {
+        throw std::runtime_error("repetition codes are decoded by backend cpu alone");
+    }
+    static decoder make_cuda(const setup& s, std::size_t, unsigned slots, int device)
+    {
+        cuda_batch(s, slots, device);
+        return nullptr;
+    }
+};
+
+class cpu_repetition : public cpu_decoder<job>
+{
+public:
+    cpu_repetition(const setup& s, std::size_t bits, unsigned threads)
+        : cpu_decoder("plain", { bits, bits * s.times, bits }, threads), d_times(s.times)
+    {
+    }
+    ~cpu_repetition() override { stop(); }
+
+    void submit(unsigned slot, const job& j, const batch_memory& memory) override
+    {
+        d_pool.submit(slot, 1, [=](std::size_t, unsigned) {
+            const auto* from = reinterpret_cast<const std::int8_t*>(memory.input);
+            for (std::size_t i = 0; i < j.bits; ++i, from += d_times) {
+                int sum = 0;
+                for (unsigned r = 0; r < d_times; ++r) {
+                    sum += from[r];
+                }
+                memory.output[i] = std::byte(sum < 0);
+            }
+        });
+    }
+
+private:
+    const unsigned d_times;
+};
+
+inline room::decoder room::make_cpu(const setup& s, std::size_t bits, unsigned threads)
+{
+    return std::make_unique<cpu_repetition>(s, bits, threads);
+}
+
+} // namespace repetition
+
+class repetition_decoder::impl : public stream_decoder<repetition::room>
+{
+public:
+    impl(const repetition_options& o, decoder_hooks hooks)
+        : stream_decoder(o, std::move(hooks), 1)
+    {
+        require(o.times >= 1 && o.times <= 255, "times", o.times, "1 to 255");
+        open({ o.times });
+    }
+
+    std::size_t push(const std::int8_t* values, std::size_t count)
+    {
+        return take(count, [=](std::size_t first, std::size_t n, std::byte* to) {
+            std::memcpy(to, values + first, n);
+        });
+    }
+
+    std::size_t pull(std::uint8_t* bits, std::size_t count)
+    {
+        advance();
+        const auto* const s = d_pipeline->ready();
+        if (!s || count == 0) {
+            return 0;
+        }
+        const auto n = std::min(count, s->job.bits - d_given);
+        std::memcpy(bits, s->output + d_given, n);
+        d_given += n;
+        if (d_given == s->job.bits) {
+            d_given = 0;
+            release();
+            advance();
+        }
+        return n;
+    }
+
+private:
+    std::size_t waiting() const override
+    {
+        return (d_input.end() - d_input.first()) / d_setup->times;
+    }
+    std::size_t items_wanted() const override
+    {
+        return d_input.first() + d_batch * d_setup->times - d_input.end();
+    }
+    void advance() override
+    {
+        if (open_input() && waiting() > 0 && (waiting() == d_batch || send_now())) {
+            const auto bits = waiting();
+            submit({ bits }, d_input.first() + bits * d_setup->times);
+        }
+    }
+    void restart() override { d_given = 0; }
+
+    std::size_t d_given = 0; // bits of the oldest batch already pulled
+};
+
+inline repetition_decoder::repetition_decoder(const repetition_options& options,
+                                              decoder_hooks hooks)
+    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+{
+}
+inline repetition_decoder::impl& repetition_decoder::self() const
+{
+    return static_cast<impl&>(*d_engine);
+}
+inline std::size_t repetition_decoder::push(const std::int8_t* values, std::size_t count)
+{
+    return self().push(values, count);
+}
+inline std::size_t repetition_decoder::pull(std::uint8_t* bits, std::size_t count)
+{
+    return self().pull(bits, count);
+}
+
+//! What a public header would declare.
+class repetition_interface : virtual public gr::block
+{
+public:
+    virtual std::string active_backend() const = 0;
+    virtual int batch() const = 0;
+    virtual void set_max_latency_ms(double max_latency_ms) = 0;
+};
+
+class repetition_block : public decoder_block<repetition_interface>
+{
+public:
+    explicit repetition_block(const repetition_options& options)
+        : gr::block("repetition",
+                    gr::io_signature::make(1, 1, 1),
+                    gr::io_signature::make(1, 1, 1)),
+          decoder_block(1, 1),
+          d_times(options.times),
+          d_decoder(options, hooks())
+    {
+        publish_choices();
+        set_exact_rate(1, options.times);
+    }
+
+private:
+    decoder& engine() override { return d_decoder; }
+    std::size_t pull(std::byte* out, std::size_t room, std::uint64_t) override
+    {
+        return d_decoder.pull(reinterpret_cast<std::uint8_t*>(out), room);
+    }
+    bool push(input& in, input&) override
+    {
+        const bool some = take(in, [this](const std::byte* items, std::size_t count) {
+            return d_decoder.push(reinterpret_cast<const std::int8_t*>(items), count);
+        });
+        d_input_tags.release(next_item(in), [this](tag_t tag) {
+            tag.offset /= d_times;
+            d_tags.hold(tag);
+        });
+        return some;
+    }
+
+    const unsigned d_times;
+    repetition_decoder d_decoder;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_TESTS_REPETITION_H */
