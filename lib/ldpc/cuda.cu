@@ -112,6 +112,7 @@ private:
             }
             d_scratch.reset();
             d_scratch = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
+            d_scratch->clear(); // kernels load ahead what they do not use yet
         }
     }
 

@@ -166,8 +166,9 @@ class qa_bindings(unittest.TestCase):
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
                 found = subprocess.run(
-                    [sys.executable, "-c", "from gnuradio import gpufec\n"
-                     f"gpufec.{block}(polynomials={polynomials})"],
+                    [sys.executable, "-c", "import time\nfrom gnuradio import gpufec\n"
+                     f"gpufec.{block}(polynomials={polynomials})\n"
+                     "time.sleep(0.5) # a thread of its own writes the log"],
                     check=True, capture_output=True, text=True)
                 said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
                 self.assertEqual(said in found.stdout + found.stderr, doubted)
