@@ -4,6 +4,7 @@
 /* The CPU backend: one parallel block a SIMD lane, groups of lanes dealt to threads. */
 
 #include "cpu_kernels.h"
+#include "metric_rule.h"
 #include "pipeline/cpu_decoder.h"
 #include "pipeline/cpu_variant.h"
 #include "pipeline/host_memory.h"

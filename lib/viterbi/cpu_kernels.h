@@ -49,12 +49,6 @@ struct lane_decoder {
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
 };
 
-//! The history that path metrics of 16 bits have room for; see cpu_kernels.cc.
-constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
-{
-    return (constraint_length + 3) * outputs * 127 + 1 < 4096 ? 4 : 2;
-}
-
 namespace baseline {
 extern const lane_decoder decoder;
 }

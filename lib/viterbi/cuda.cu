@@ -3,11 +3,11 @@
 
 /* The CUDA backend: a stream and device memory for each slot, and the launch plan. */
 
-#include "cpu_kernels.h"
 #include "cuda/device_decoder.h"
 #include "cuda_pbvd.cuh"
 #include "cuda_prepare.cuh"
 #include "cuda_registers.cuh"
+#include "metric_rule.h"
 #include "room.h"
 #include <stdexcept>
 #include <vector>
