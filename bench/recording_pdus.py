@@ -108,7 +108,7 @@ class patient_source(gr.sync_block):
         return count
 
 
-def pdus(symbols, ours, quiet_s=1.5):
+def pdus(symbols, ours, quiet_s=3.0):
     """PDUs as bytes, in order of arrival, from both of gr-satellites' parallel decoders.
 
     Ends when all symbols are given and no PDU has come for quiet_s seconds.
