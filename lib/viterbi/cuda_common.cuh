@@ -7,43 +7,12 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
 
-#include "job.h"
+#include "cuda_kernels.h"
 #include <cuda_runtime.h>
 #include <cstdint>
 
 namespace gr::gpufec::viterbi {
 namespace device {
-
-//! How a code's outputs are sent, from a kernel's point of view.
-struct output_order {
-    std::uint8_t
-        source[conv_code::max_outputs]; //!< what is sent as the kernel's output r
-    std::uint8_t inverted; //!< the kernel's outputs that are inverted, the first highest
-};
-
-//! The parallel blocks of a batch and where their input lies; passed to kernels by value.
-struct batch_geometry {
-    block_plan plan;
-    value_map map;
-    job job;
-    output_order order;
-    bool packed4;
-    std::uint32_t frame_input_bytes;
-    std::uint32_t frame_output_bytes;
-    std::uint32_t pairs; //!< of parallel blocks, rounded up to whole warps
-
-    //! Block \p block of the batch: its window, and the index of its frame.
-    __host__ __device__ block_window window(std::uint32_t block,
-                                            std::uint32_t& frame) const
-    {
-        if (plan.streaming()) {
-            frame = 0;
-            return plan.at(job.first_block + block);
-        }
-        frame = block / plan.blocks_per_frame;
-        return plan.at(block - frame * plan.blocks_per_frame);
-    }
-};
 
 /* Two path metrics of 16 bits in a word: one of each parallel block of a pair. Before
  * Hopper there are no instructions for these. */
@@ -104,16 +73,6 @@ permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
     std::uint32_t d;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));
     return d;
-}
-
-/*
- * Prepared soft values: at stage s of the window, word i of a pair of blocks holds the
- * values of outputs 2i and 2i+1, each of the first block and then of the second, in the
- * order of the kernel, none inverted: soft[(s · words + i) · pairs + pair].
- */
-__host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
-{
-    return (outputs + 1) / 2;
 }
 
 //! Both blocks' value of output r, from its word: two signed values of 16 bits.

@@ -1,0 +1,264 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A decoder of each kind with input for it, for the tests of what they share. */
+
+#ifndef INCLUDED_GPUFEC_QA_KINDS_H
+#define INCLUDED_GPUFEC_QA_KINDS_H
+
+#include "lab/sync_map/simulation.h"
+#include "ldpc/qa_support.h"
+#include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/sync_map.h>
+#include <gnuradio/gpufec/viterbi.h>
+#include <gtest/gtest.h>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+namespace qa {
+
+using bytes = std::vector<std::uint8_t>;
+
+//! A decoder of some kind with input for it, cut into portions that are a piece or more.
+struct user {
+    std::unique_ptr<decoder> engine;
+    //! Pushes what is taken of portion number f from item \p first on; says how many
+    //! items.
+    std::function<std::size_t(unsigned f, std::size_t first)> push;
+    std::function<bytes()> pull; // what there is
+    std::size_t portion;         // items
+};
+
+struct viterbi_streams {
+    static constexpr unsigned portions = 24;
+    static user make(const run_options& run, decoder_hooks hooks)
+    {
+        constexpr unsigned D = 128;
+        viterbi_options o(conv_code(7, { 0171, 0133 }));
+        static_cast<run_options&>(o) = run;
+        o.decode_length = D;
+        o.overlap = 48;
+        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        std::mt19937 random(1);
+        auto items = std::make_shared<std::vector<std::int8_t>>(2 * D * portions);
+        for (auto& x : *items) {
+            x = std::int8_t(random() % 200 - 100);
+        }
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     return decoder->push(items->data() + 2 * D * f + first,
+                                          2 * D - first);
+                 },
+                 [=] {
+                     bytes out(1 << 12);
+                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                     return out;
+                 },
+                 2 * D };
+    }
+};
+
+struct viterbi_frames {
+    static constexpr unsigned portions = 24;
+    static user make(const run_options& run, decoder_hooks hooks)
+    {
+        viterbi_options o(conv_code(5, { 023, 033 }));
+        static_cast<run_options&>(o) = run;
+        o.ends = termination::terminated;
+        o.frame_bits = 100;
+        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        const auto n = decoder->items_per_frame();
+        std::mt19937 random(2);
+        auto items = std::make_shared<std::vector<std::int8_t>>(n * portions);
+        for (auto& x : *items) {
+            x = std::int8_t(random() % 200 - 100);
+        }
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     return decoder->push(items->data() + n * f + first, n - first);
+                 },
+                 [=] {
+                     bytes out(1 << 12);
+                     out.resize(decoder->pull_bits(out.data(), out.size()));
+                     return out;
+                 },
+                 n };
+    }
+};
+
+struct ldpc_frames {
+    static constexpr unsigned portions = 24;
+    static user make(const run_options& run, decoder_hooks hooks)
+    {
+        ldpc_options o;
+        static_cast<run_options&>(o) = run;
+        // Two codes in one batch, as with ACM.
+        o.codes = { ldpc::qa::regular_code(120, 60, 1),
+                    ldpc::qa::regular_code(96, 32, 2) };
+        o.max_iterations = 6;
+        auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        std::mt19937 random(3);
+        auto items = std::make_shared<std::vector<std::int8_t>>(120 * portions);
+        for (auto& x : *items) {
+            x = std::int8_t(random() % 21 - 10);
+        }
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     const unsigned code = f % 3 == 2;
+                     const std::size_t n = code ? 96 : 120;
+                     if (first == 0) {
+                         decoder->select(code);
+                     }
+                     const auto taken =
+                         decoder->push(items->data() + 120 * f + first, n - first);
+                     return first + taken == n ? 120 - first : taken;
+                 },
+                 [=] {
+                     bytes out(1 << 10);
+                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                     return out;
+                 },
+                 120 };
+    }
+};
+
+template <sync_mode Mode>
+struct sync_frames {
+    static constexpr unsigned portions = 24;
+    static user make(const run_options& run, decoder_hooks hooks)
+    {
+        sync_options o(codebook_random(6, 8, 15, 4), { 0.02, 0.02, 0.01 });
+        static_cast<run_options&>(o) = run;
+        o.mode = Mode;
+        o.output = sync_output::posteriors;
+        auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        const sync_map::frame_source source(o, 3);
+        auto frames = std::make_shared<std::vector<bytes>>();
+        std::size_t most = 0;
+        for (unsigned f = 0; f < portions; ++f) {
+            const auto frame = source.make(f);
+            frames->emplace_back();
+            for (const auto item : frame.items) {
+                frames->back().push_back(std::uint8_t(item));
+            }
+            frames->back().resize(frame.count);
+            most = std::max(most, frame.count);
+        }
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     const auto& frame = (*frames)[f];
+                     if (Mode == sync_mode::framed) {
+                         return decoder->push_frame(frame.data(), frame.size()) * most;
+                     }
+                     const auto taken =
+                         decoder->push(frame.data() + first, frame.size() - first);
+                     return first + taken == frame.size() ? most - first : taken;
+                 },
+                 [=] {
+                     bytes out;
+                     for (sync_decoder::frame f; decoder->pull(f);) {
+                         const auto* const from =
+                             static_cast<const std::uint8_t*>(f.output);
+                         out.insert(out.end(), from, from + f.output_bytes);
+                     }
+                     return out;
+                 },
+                 most };
+    }
+};
+
+struct outcome {
+    bytes output;
+    std::vector<std::string> errors, warnings, infos;
+    std::string backend; // at the end
+};
+
+//! Decodes with a decoder of a kind and notes what it tells.
+template <class Kind>
+class decoders : public testing::Test
+{
+protected:
+    decoder_hooks hooks_to(outcome& o)
+    {
+        decoder_hooks hooks;
+        hooks.log = [&o](log_level level, const std::string& text) {
+            (level == log_level::error     ? o.errors
+             : level == log_level::warning ? o.warnings
+                                           : o.infos)
+                .push_back(text);
+        };
+        return hooks;
+    }
+
+    static void take(user& u, outcome& o)
+    {
+        for (;;) {
+            const auto some = u.pull();
+            if (some.empty()) {
+                return;
+            }
+            o.output.insert(o.output.end(), some.begin(), some.end());
+        }
+    }
+
+    static void push_all(user& u, outcome& o, unsigned portions)
+    {
+        for (unsigned f = 0; f < portions; ++f) {
+            for (std::size_t first = 0; first < u.portion;) {
+                const auto n = u.push(f, first);
+                take(u, o);
+                first += n;
+                if (n == 0) {
+                    u.engine->wait(std::chrono::milliseconds(10));
+                }
+            }
+        }
+    }
+
+    static void finish(user& u, outcome& o)
+    {
+        u.engine->finish();
+        while (!u.engine->done()) {
+            take(u, o);
+            u.engine->wait(std::chrono::milliseconds(10));
+        }
+        o.backend = u.engine->active_backend();
+    }
+
+    outcome decode(const run_options& run)
+    {
+        outcome o;
+        auto u = Kind::make(run, hooks_to(o));
+        push_all(u, o, Kind::portions);
+        finish(u, o);
+        return o;
+    }
+
+    static run_options run(backend where = backend::automatic)
+    {
+        run_options r;
+        r.where = where;
+        r.batch = 4;
+        r.max_latency_ms = 1e9;
+        return r;
+    }
+};
+
+using kinds = testing::Types<viterbi_streams,
+                             viterbi_frames,
+                             ldpc_frames,
+                             sync_frames<sync_mode::framed>,
+                             sync_frames<sync_mode::stream>>;
+} // namespace qa
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_QA_KINDS_H */

@@ -1,0 +1,351 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The kernels of the CUDA backend: which ones a code gets, and their launches. */
+
+#include "cuda_kernels.h"
+#include "cuda_pbvd.cuh"
+#include "cuda_prepare.cuh"
+#include "cuda_registers.cuh"
+#include "metric_rule.h"
+#include <stdexcept>
+#include <string>
+
+namespace gr::gpufec::viterbi {
+namespace device {
+
+using namespace cuda;
+
+namespace {
+
+std::size_t round_up(std::size_t x, std::size_t unit)
+{
+    return (x + unit - 1) / unit * unit;
+}
+
+void launch_prepare(const batch_geometry& g,
+                    const device_buffers& memory,
+                    cudaStream_t stream)
+{
+    const dim3 tiles(g.pairs / 32, (g.plan.window + prepare_stages - 1) / prepare_stages);
+    choose_prepare(
+        g.map.outputs)<<<tiles, prepare_threads, prepare_shared_bytes(g.map), stream>>>(
+        g, memory.input, memory.soft);
+}
+
+output_order as_sent(const conv_code& code)
+{
+    output_order o{};
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        o.source[r] = r;
+        o.inverted = o.inverted << 1 | code.inverted(r);
+    }
+    return o;
+}
+
+// The paper's decoder: prepare, forward, traceback.
+class pbvd : public kernels
+{
+public:
+    explicit pbvd(const conv_code& code)
+        : d_history(metric_history(code.constraint_length(), code.outputs())),
+          d_layout(make_pbvd_layout(code, d_history)),
+          d_forward(forward_kernel(
+              d_history, code.outputs(), d_layout.states, d_layout.even_chunk)),
+          d_order(as_sent(code))
+    {
+        allow_shared(
+            d_forward, pbvd_shared_bytes(d_layout), "a code with so many outputs");
+    }
+
+    output_order order() const override { return d_order; }
+
+    std::size_t survivor_words(const block_plan& plan) const override
+    {
+        return round_up(plan.window, d_history) / d_history * d_layout.words;
+    }
+
+    void launch(const batch_geometry& g,
+                const device_buffers& memory,
+                cudaStream_t stream,
+                const marker& mark) const override
+    {
+        launch_prepare(g, memory, stream);
+        mark("prepare");
+        d_forward<<<g.pairs / 32,
+                    dim3(32, d_layout.warps),
+                    pbvd_shared_bytes(d_layout),
+                    stream>>>(g, d_layout, memory.soft, memory.survivors);
+        mark("forward");
+        const auto traceback = d_history == 4 ? pbvd_traceback<4> : pbvd_traceback<2>;
+        traceback<<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
+            g, d_layout, memory.survivors, memory.output);
+        mark("traceback");
+    }
+
+private:
+    using forward = void (*)(const batch_geometry,
+                             const pbvd_layout,
+                             const std::uint32_t*,
+                             std::uint32_t*);
+
+    // The codes of the standards have kernels of their own.
+    static forward forward_kernel(unsigned history,
+                                  unsigned outputs,
+                                  unsigned states,
+                                  unsigned even_chunk)
+    {
+        const auto is = [&](unsigned h, unsigned r, unsigned n, unsigned c) {
+            return history == h && outputs == r && states == n && even_chunk == c;
+        };
+        if (is(4, 2, 64, 8)) {
+            return pbvd_forward<4, 2, 64, 8>;
+        }
+        if (is(4, 2, 256, 16)) {
+            return pbvd_forward<4, 2, 256, 16>;
+        }
+        if (is(4, 3, 64, 4)) {
+            return pbvd_forward<4, 3, 64, 4>;
+        }
+        if (is(2, 3, 256, 16)) {
+            return pbvd_forward<2, 3, 256, 16>;
+        }
+        if (is(2, 4, 64, 4)) {
+            return pbvd_forward<2, 4, 64, 4>;
+        }
+        switch (outputs) {
+        case 2:
+            return history == 4 ? pbvd_forward<4, 2, 0, 0> : pbvd_forward<2, 2, 0, 0>;
+        case 3:
+            return history == 4 ? pbvd_forward<4, 3, 0, 0> : pbvd_forward<2, 3, 0, 0>;
+        case 4:
+            return history == 4 ? pbvd_forward<4, 4, 0, 0> : pbvd_forward<2, 4, 0, 0>;
+        case 5:
+            return history == 4 ? pbvd_forward<4, 5, 0, 0> : pbvd_forward<2, 5, 0, 0>;
+        default:
+            return pbvd_forward<2, 6, 0, 0>;
+        }
+    }
+
+    const unsigned d_history;
+    const pbvd_layout d_layout;
+    const forward d_forward;
+    const output_order d_order;
+};
+
+// Path metrics in registers: many blocks with a thread a pair (2^Wide of them), few with
+// 2^Narrow threads a pair and everything in one kernel.
+template <class Code, unsigned Wide, unsigned Narrow>
+class registers : public kernels
+{
+public:
+    enum class use { automatic, wide, narrow };
+
+    registers(const setup& setup, const output_order& order, use which)
+        : d_order(order), d_use(which)
+    {
+        int device = 0, most = 0;
+        check(cudaGetDevice(&device), "device");
+        check(cudaDeviceGetAttribute(
+                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "device attribute");
+        check(
+            cudaDeviceGetAttribute(&d_processors, cudaDevAttrMultiProcessorCount, device),
+            "device attribute");
+        for (d_threads = register_threads; d_threads >= 32; d_threads /= 2) {
+            d_shared = fused_shared_bytes<Code, Narrow>(setup.plan, d_threads);
+            if (d_shared <= std::size_t(most)) {
+                break;
+            }
+        }
+        d_narrow_fits = d_threads >= 32;
+        if (d_narrow_fits) {
+            const std::string fused_blocks = "the window of a block";
+            allow_shared(fused<prepared, false>(), d_shared, fused_blocks);
+            allow_shared(fused<prepared, true>(), d_shared, fused_blocks);
+            if constexpr (Code::outputs == 2) {
+                allow_shared(fused<direct_input<false>, false>(), d_shared, fused_blocks);
+                allow_shared(fused<direct_input<true>, false>(), d_shared, fused_blocks);
+            }
+            int resident = 0;
+            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &resident, fused<prepared, false>(), d_threads, d_shared),
+                  "occupancy");
+            d_round = std::size_t(resident) * d_processors;
+        }
+    }
+
+    //! The order of a code's outputs, if it is this one.
+    static bool match(const conv_code& code, output_order& order)
+    {
+        if (code.constraint_length() != Code::constraint_length ||
+            code.outputs() != Code::outputs) {
+            return false;
+        }
+        order = {};
+        for (unsigned r = 0; r < Code::outputs; ++r) {
+            unsigned sent = 0;
+            while (sent < Code::outputs && code.polynomial(sent) != Code::polynomial(r)) {
+                ++sent;
+            }
+            if (sent == Code::outputs) {
+                return false;
+            }
+            order.source[r] = sent;
+            order.inverted = order.inverted << 1 | code.inverted(sent);
+        }
+        return true;
+    }
+
+    output_order order() const override { return d_order; }
+
+    std::size_t survivor_words(const block_plan& plan) const override
+    {
+        return round_up(plan.window, wide::turn) / 4 * (Code::states / 4);
+    }
+
+    void launch(const batch_geometry& g,
+                const device_buffers& memory,
+                cudaStream_t stream,
+                const marker& mark) const override
+    {
+        const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
+        if constexpr (Code::outputs == 2) {
+            if (reads_directly(g)) {
+                mark("prepare");
+                if (g.order.inverted) {
+                    launch<direct_input<true>, false>(
+                        g, memory.input, memory, stream, mark);
+                } else {
+                    launch<direct_input<false>, false>(
+                        g, memory.input, memory, stream, mark);
+                }
+                return;
+            }
+        }
+        launch_prepare(g, memory, stream);
+        mark("prepare");
+        if (frames) {
+            launch<prepared, true>(g, memory.soft, memory, stream, mark);
+        } else {
+            launch<prepared, false>(g, memory.soft, memory, stream, mark);
+        }
+    }
+
+private:
+    using prepared = prepared_input<Code::outputs>;
+    using wide = wide_trellis<Code, Wide>;
+    using narrow = register_trellis<Code, Narrow>;
+
+    // Up to so many rounds of thread blocks the narrow kernel is the faster one,
+    // measured.
+    static constexpr std::size_t narrow_rounds = 2;
+
+    template <class Input, bool Frames>
+    static auto fused()
+    {
+        return fused_registers<Code, Narrow, Input, Frames>;
+    }
+
+    // Rows of 8-byte words for direct_input, whichever trellis reads them.
+    static bool reads_directly(const batch_geometry& g)
+    {
+        if (!g.plan.streaming() || g.packed4 || g.map.period > 1 ||
+            g.order.inverted > 1) {
+            return false;
+        }
+        const auto aligned = [&](unsigned turn) {
+            const std::int64_t before = round_up(g.plan.window, turn) - g.plan.window;
+            const std::int64_t first = g.plan.at(g.job.first_block).start - before;
+            return (first * 2 - std::int64_t(g.job.first_value)) % 8 == 0;
+        };
+        return aligned(wide::turn) && aligned(narrow::turn);
+    }
+
+    template <class Input, bool Frames>
+    void launch(const batch_geometry& g,
+                const void* input,
+                const device_buffers& memory,
+                cudaStream_t stream,
+                const marker& mark) const
+    {
+        const auto pairs = (g.job.blocks + 1) / 2;
+        const auto grid = ((pairs << Narrow) + d_threads - 1) / d_threads;
+        const bool few = d_use == use::narrow ||
+                         (d_use == use::automatic && grid <= narrow_rounds * d_round);
+        if (few && d_narrow_fits) {
+            fused<Input, Frames>()<<<grid, d_threads, d_shared, stream>>>(
+                g, input, memory.output);
+            mark("forward");
+            mark("traceback");
+            return;
+        }
+        // Large thread blocks, whose warps share what is fetched, if all processors get
+        // one.
+        const auto all = std::size_t(g.pairs) << Wide;
+        unsigned threads = wide_threads;
+        while (threads > register_threads && all < std::size_t(threads) * d_processors) {
+            threads /= 2;
+        }
+        forward_registers<Code, Wide, Input, Frames>
+            <<<(all + threads - 1) / threads, threads, 0, stream>>>(
+                g, input, memory.survivors);
+        mark("forward");
+        traceback_registers<Code, Wide>
+            <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
+        mark("traceback");
+    }
+
+    const output_order d_order;
+    const use d_use;
+    int d_processors;
+    unsigned d_threads;
+    std::size_t d_shared = 0;
+    std::size_t d_round = 0; // thread blocks of the narrow kernel at a time
+    bool d_narrow_fits;
+};
+
+template <class Code, unsigned Wide, unsigned Narrow>
+std::unique_ptr<kernels> make_registers(const setup& setup, const std::string& name)
+{
+    using type = registers<Code, Wide, Narrow>;
+    output_order order;
+    if (!type::match(setup.code, order)) {
+        return nullptr;
+    }
+    const auto which = name == "registers" ? type::use::wide
+                       : name == "fused"   ? type::use::narrow
+                                           : type::use::automatic;
+    return std::make_unique<type>(setup, order, which);
+}
+
+} // namespace
+
+std::unique_ptr<kernels> make_kernels(const setup& setup)
+{
+    allow_shared(choose_prepare(setup.map.outputs),
+                 prepare_shared_bytes(setup.map),
+                 "the puncturing pattern");
+    const auto& name = setup.cuda_kernel;
+    if (name != "pbvd") {
+        if (auto k = make_registers<static_code<7, 0171, 0133>, 0, 3>(setup, name)) {
+            return k;
+        }
+        if (auto k =
+                make_registers<static_code<7, 0133, 0171, 0165>, 0, 3>(setup, name)) {
+            return k;
+        }
+        if (auto k = make_registers<static_code<9, 0753, 0561>, 2, 5>(setup, name)) {
+            return k;
+        }
+        if (name != "auto") {
+            throw std::runtime_error("cuda_kernel is \"" + name +
+                                     "\": not made for the code " +
+                                     setup.code.to_string() + ", \"auto\" is");
+        }
+    }
+    return std::make_unique<pbvd>(setup.code);
+}
+
+} // namespace device
+} // namespace gr::gpufec::viterbi
