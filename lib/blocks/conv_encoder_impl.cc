@@ -4,6 +4,7 @@
 #include "conv_encoder_impl.h"
 #include "conv_parameters.h"
 #include "parameters.h"
+#include "pipeline/packed_bits.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <numeric>
@@ -12,7 +13,7 @@ namespace gr::gpufec {
 
 namespace {
 
-constexpr std::size_t stream_piece_bits = 4096;
+constexpr std::size_t stream_piece_bits = 1u << 15;
 
 } // namespace
 
@@ -68,7 +69,7 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
 void conv_encoder_impl::restart()
 {
     d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
-    d_bits.clear();
+    d_items.clear();
     d_left = 0;
     d_left_bits = 0;
 }
@@ -76,53 +77,49 @@ void conv_encoder_impl::restart()
 // Takes items up to the end of a block.
 std::size_t conv_encoder_impl::gather(const std::uint8_t* in, std::size_t items)
 {
-    const auto have = d_packed_input ? (d_bits.size() + 7) / 8 : d_bits.size();
-    const auto taken = std::min(items, d_block_items - have);
-    if (!d_packed_input) {
-        d_bits.insert(d_bits.end(), in, in + taken);
-        return taken;
-    }
-    for (std::size_t i = 0; i < taken; ++i) {
-        for (int shift = 7; shift >= 0 && d_bits.size() < d_block_bits; --shift) {
-            d_bits.push_back(in[i] >> shift & 1);
-        }
-    }
+    const auto taken = std::min(items, d_block_items - d_items.size());
+    d_items.insert(d_items.end(), in, in + taken);
     return taken;
 }
 
 void conv_encoder_impl::encode(std::vector<std::uint8_t>& coded)
 {
-    if (d_ends == termination::streaming) {
-        coded.resize(d_kernel.coded_bits(d_bits.size()));
-        d_kernel.encode(d_bits.data(), d_bits.size(), coded.data());
-    } else if (d_bits.size() == d_frame_bits) {
-        coded.resize(d_kernel.coded_bits(d_frame_bits));
-        d_kernel.encode_frame(d_bits.data(), coded.data());
-    } else {
+    const bool stream = d_ends == termination::streaming;
+    if (!stream && d_items.size() < d_block_items) {
         return; // the frame goes on with the next items
     }
-    d_bits.clear();
-    if (d_packed_output) {
-        pack(coded);
-        if (d_ends != termination::streaming && unsent()) {
-            finish(coded);
-        }
+    const auto bits = stream ? d_items.size() * (d_packed_input ? 8 : 1) : d_frame_bits;
+    if (!d_packed_input) {
+        d_bytes.resize((bits + 7) / 8);
+        pack_bits(d_items.data(), bits, d_bytes.data());
+    }
+    const auto* const bytes = (d_packed_input ? d_items : d_bytes).data();
+    const auto sent = d_kernel.coded_bits(bits);
+    auto& packed = d_packed_output ? coded : d_coded;
+    packed.resize((d_left_bits + sent + 7) / 8);
+    if (!stream) {
+        d_kernel.encode_frame_packed(bytes, packed.data());
+    } else if (sent > 0) {
+        packed[0] = d_left;
+        d_kernel.encode_packed(bytes, bits, packed.data(), d_left_bits);
+    }
+    d_items.clear();
+    if (!d_packed_output) {
+        coded.resize(sent);
+        unpack_bits(d_coded.data(), 0, sent, coded.data());
+    } else if (stream) {
+        keep_rest(coded, d_left_bits + sent);
     }
 }
 
-// Coded bits, after those that are left, become bytes; what does not fill one is left.
-void conv_encoder_impl::pack(std::vector<std::uint8_t>& coded)
+// Of a stream's coded bits, what does not fill a byte is left.
+void conv_encoder_impl::keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits)
 {
-    std::size_t bytes = 0;
-    for (const auto bit : coded) {
-        d_left |= bit << (7 - d_left_bits);
-        if (++d_left_bits == 8) {
-            coded[bytes++] = d_left;
-            d_left = 0;
-            d_left_bits = 0;
-        }
+    d_left_bits = bits % 8;
+    if (d_left_bits > 0) {
+        d_left = coded.back();
+        coded.pop_back();
     }
-    coded.resize(bytes);
 }
 
 void conv_encoder_impl::finish(std::vector<std::uint8_t>& coded)

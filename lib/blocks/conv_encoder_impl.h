@@ -30,7 +30,7 @@ private:
     void finish(std::vector<std::uint8_t>& coded) override;
     std::uint64_t output_of_item(std::uint64_t item) const override;
     std::uint64_t output_items(std::uint64_t bits) const;
-    void pack(std::vector<std::uint8_t>& coded);
+    void keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits);
 
     const conv_code d_code;
     const termination d_ends;
@@ -40,7 +40,8 @@ private:
     const std::size_t d_block_items; // the input items of that
 
     conv_encoder_kernel d_kernel;
-    std::vector<std::uint8_t> d_bits; // gathered, to be encoded
+    std::vector<std::uint8_t> d_items;          // gathered, to be encoded
+    std::vector<std::uint8_t> d_bytes, d_coded; // packed, where items are bits
     // Coded bits of a stream that do not fill a byte yet, the first most significant.
     std::uint8_t d_left = 0;
     unsigned d_left_bits = 0;

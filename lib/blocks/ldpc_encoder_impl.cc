@@ -3,6 +3,7 @@
 
 #include "ldpc_encoder_impl.h"
 #include "ldpc_parameters.h"
+#include "pipeline/packed_bits.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <numeric>
@@ -51,21 +52,19 @@ void ldpc_encoder_impl::encode(std::vector<std::uint8_t>& coded)
         return; // the frame goes on with the next items
     }
     const auto& code = d_kernel.code();
-    if (d_packed_input) {
-        std::vector<std::uint8_t> bits(code.k());
-        for (unsigned i = 0; i < code.k(); ++i) {
-            bits[i] = d_items[i / 8] >> (7 - i % 8) & 1;
-        }
-        d_items = std::move(bits);
+    if (!d_packed_input) {
+        d_packed.resize((code.k() + 7) / 8);
+        pack_bits(d_items.data(), code.k(), d_packed.data());
     }
-    coded.resize(code.n());
-    d_kernel.encode(d_items.data(), coded.data());
+    const auto& message = d_packed_input ? d_items : d_packed;
     if (d_packed_output) {
-        std::vector<std::uint8_t> bytes(d_frame_output, 0);
-        for (unsigned i = 0; i < code.n(); ++i) {
-            bytes[i / 8] |= coded[i] << (7 - i % 8);
-        }
-        coded = std::move(bytes);
+        coded.resize(d_frame_output);
+        d_kernel.encode_packed(message.data(), coded.data());
+    } else {
+        d_codeword.resize((code.n() + 7) / 8);
+        d_kernel.encode_packed(message.data(), d_codeword.data());
+        coded.resize(code.n());
+        unpack_bits(d_codeword.data(), 0, code.n(), coded.data());
     }
     d_items.clear();
 }

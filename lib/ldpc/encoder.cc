@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
+#include "pipeline/packed_bits.h"
 #include "pipeline/refuse.h"
+#include <algorithm>
+#include <array>
 
 namespace gr::gpufec {
 
@@ -15,6 +18,45 @@ bool parity(const std::uint64_t* a, const std::uint64_t* b, std::size_t words)
         sum ^= a[w] & b[w];
     }
     return __builtin_parityll(sum);
+}
+
+// A circulant's 360 bits, the first most significant, and 24 of no meaning.
+constexpr unsigned circulant_bits = 360;
+constexpr unsigned row_words = (circulant_bits + 63) / 64;
+using row = std::array<std::uint64_t, row_words>;
+
+// Bit j becomes the sum of bits 0 … j.
+std::uint64_t sums(std::uint64_t x)
+{
+    for (unsigned step = 1; step < 64; step *= 2) {
+        x ^= x >> step;
+    }
+    return x;
+}
+
+template <unsigned Half>
+void swap_halves(std::uint64_t* x)
+{
+    // Of each group of 2·Half bits the lower half.
+    constexpr auto mask = ~std::uint64_t(0) / ((std::uint64_t(1) << Half) + 1);
+    for (unsigned block = 0; block < 64; block += 2 * Half) {
+        for (unsigned i = block; i < block + Half; ++i) {
+            const auto differ = (x[i] ^ x[i + Half] >> Half) & mask;
+            x[i] ^= differ;
+            x[i + Half] ^= differ << Half;
+        }
+    }
+}
+
+// Bit j of word i becomes bit i of word j, both counted from the most significant.
+void transpose(std::uint64_t* x)
+{
+    swap_halves<32>(x);
+    swap_halves<16>(x);
+    swap_halves<8>(x);
+    swap_halves<4>(x);
+    swap_halves<2>(x);
+    swap_halves<1>(x);
 }
 
 } // namespace
@@ -31,6 +73,13 @@ ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
                    std::to_string(ldpc_code::max_elimination) + ")");
     }
     require(code.k() > 0, "K of code " + code.name(), code.k(), "1 and more");
+    for (const auto& group : code.d_tables->addresses) {
+        for (const auto address : group) {
+            const unsigned by = address / code.q();
+            d_circulants.push_back({ std::uint16_t(address % code.q()),
+                                     std::uint16_t(by ? circulant_bits - by : 0) });
+        }
+    }
 }
 
 void ldpc_encoder_kernel::encode(const std::uint8_t* message,
@@ -60,6 +109,96 @@ void ldpc_encoder_kernel::encode(const std::uint8_t* message,
         codeword[t.parity[r]] =
             parity(&t.generators[r * packed.size()], packed.data(), packed.size());
     }
+}
+
+void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
+                                        std::uint8_t* codeword) const
+{
+    const auto& t = *d_code.d_tables;
+    if (t.q > 0) {
+        encode_circulants(message, codeword);
+        return;
+    }
+    std::vector<std::uint8_t> bits(t.k), coded(t.n);
+    unpack_bits(message, 0, t.k, bits.data());
+    encode(bits.data(), coded.data());
+    pack_bits(coded.data(), t.n, codeword);
+}
+
+/*
+ * DVB-S2: check j·q + i is bit j of row i. A group of 360 message bits adds to the row of
+ * each of its addresses, rotated. Then parity bit c is the sum over checks 0 … c: down
+ * the rows, and for bit j over all that came in columns 0 … j − 1.
+ */
+void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
+                                            std::uint8_t* codeword) const
+{
+    const auto& t = *d_code.d_tables;
+    const unsigned q = t.q;
+    constexpr unsigned last = row_words - 1, tail = circulant_bits - 64 * last;
+    constexpr auto meant = ~(~std::uint64_t(0) >> tail); // of the last word
+    std::vector<row> rows((q + 63) / 64 * 64, row{});
+    const auto* added = d_circulants.data();
+    for (std::size_t g = 0; g < t.addresses.size(); ++g) {
+        std::uint64_t twice[2 * row_words + 1] = {};
+        for (unsigned w = 0; w < row_words; ++w) {
+            const auto x = packed_word(
+                message, (g + 1) * circulant_bits, g * circulant_bits + 64 * w);
+            twice[w] |= x;
+            // The second time from bit 360 on.
+            twice[last + w] |= x >> tail;
+            twice[last + w + 1] |= x << (64 - tail);
+        }
+        for (std::size_t a = 0; a < t.addresses[g].size(); ++a, ++added) {
+            auto& to = rows[added->row];
+            const auto* const word = twice + added->from / 64;
+            const unsigned shift = added->from % 64;
+            for (unsigned w = 0; w < row_words; ++w) {
+                to[w] ^= word[w] << shift | word[w + 1] >> 1 >> (63 - shift);
+            }
+        }
+    }
+
+    row sum{};
+    for (unsigned i = 0; i < q; ++i) {
+        for (unsigned w = 0; w < row_words; ++w) {
+            sum[w] = rows[i][w] ^= sum[w];
+        }
+    }
+    sum[last] &= meant;
+    row carry;
+    std::uint64_t before = 0; // the sum of all words before, in each bit
+    for (unsigned w = 0; w < row_words; ++w) {
+        const auto here = sums(sum[w]);
+        carry[w] = (here >> 1) ^ before;
+        before ^= here & 1 ? ~std::uint64_t(0) : 0;
+    }
+
+    std::copy_n(message, t.k / 8, codeword);
+    auto* const end = codeword + t.n / 8;
+    bit_writer writer(codeword + t.k / 8, 0, end);
+    std::vector<std::uint64_t> columns(rows.size());
+    for (unsigned w = 0; w < row_words; ++w) {
+        for (unsigned block = 0; block < rows.size(); block += 64) {
+            for (unsigned i = 0; i < 64; ++i) {
+                columns[block + i] = rows[block + i][w] ^ carry[w];
+            }
+            transpose(&columns[block]);
+        }
+        for (unsigned j = 0; j < (w < last ? 64 : tail); ++j) {
+            for (unsigned i = 0; i < q; i += 64) {
+                const auto bits = columns[i + j];
+                const auto n = std::min(64u, q - i);
+                if (n > 32) {
+                    writer.put(bits >> 32, 32);
+                    writer.put((bits & 0xffffffffu) >> (64 - n), n - 32);
+                } else {
+                    writer.put(bits >> (64 - n), n);
+                }
+            }
+        }
+    }
+    writer.finish();
 }
 
 } // namespace gr::gpufec

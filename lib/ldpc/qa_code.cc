@@ -99,6 +99,10 @@ TEST(ldpc_code, dvbs2_codes_are_those_of_gr_dtv)
         ldpc_encoder_kernel(code).encode(message(code.k()).data(), codeword.data());
         EXPECT_EQ(fnv(qa::pack(codeword, code.n())), known.hash);
         EXPECT_EQ(reference::violated_checks(code, codeword), 0u);
+        std::vector<std::uint8_t> packed(code.n() / 8);
+        ldpc_encoder_kernel(code).encode_packed(
+            qa::pack(message(code.k()), code.k()).data(), packed.data());
+        EXPECT_EQ(fnv(packed), known.hash);
     }
     EXPECT_EQ(ldpc_code::dvbs2_rates("normal").size(), 11u);
     EXPECT_EQ(ldpc_code::dvbs2_rates("short").size(), 10u);
@@ -160,6 +164,9 @@ TEST(ldpc_code, alist_of_a_known_code)
         for (unsigned i = 0; i < 4; ++i) {
             EXPECT_EQ(word[code.message_positions()[i]], bits[i]);
         }
+        std::vector<std::uint8_t> packed(1);
+        encoder.encode_packed(qa::pack(bits, 4).data(), packed.data());
+        EXPECT_EQ(packed, qa::pack(word, 7));
         words.insert(word);
     }
     EXPECT_EQ(words.size(), 16u);

@@ -2,10 +2,80 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "block_plan.h"
+#include "pipeline/packed_bits.h"
+#include <algorithm>
+#include <numeric>
 
 namespace gr::gpufec {
 
 using namespace viterbi;
+
+/*
+ * Eight stages at a time: what is sent of them is a sum of what their bits cause and of
+ * what the bits before cause, which a byte holds as well.
+ */
+struct conv_encoder_kernel::tables {
+    explicit tables(const conv_code& code);
+
+    std::vector<std::uint8_t> words; // sent in each state, with bit 0, then with bit 1
+
+    // Eight stages of a puncturing period.
+    struct phase {
+        std::uint64_t now[256], before[256]; // sent because of a byte
+        unsigned sent[9];                    // bits before each stage
+    };
+    std::vector<phase> phases; // until puncturing repeats
+};
+
+conv_encoder_kernel::tables::tables(const conv_code& code)
+    : phases(std::lcm(code.period(), 8u) / 8)
+{
+    const unsigned R = code.outputs(), K = code.constraint_length();
+    unsigned inverted = 0;
+    for (unsigned r = 0; r < R; ++r) {
+        inverted = inverted << 1 | unsigned(code.inverted(r));
+    }
+    for (unsigned bit = 0; bit < 2; ++bit) {
+        for (unsigned state = 0; state < code.states(); ++state) {
+            words.push_back(code.output_word(state, bit) ^ inverted);
+        }
+    }
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+        auto& to = phases[p];
+        for (unsigned s = 0; s <= 8; ++s) {
+            to.sent[s] = code.values(8 * p + s) - code.values(8 * p);
+        }
+        // Sent of 16 stages' bits, the newest lowest, in the last eight.
+        const auto sent = [&](unsigned bits) {
+            std::uint64_t all = 0;
+            for (unsigned s = 0; s < 8; ++s) {
+                for (unsigned r = 0; r < R; ++r) {
+                    if (code.sent(8 * p + s, r)) {
+                        unsigned sum = 0;
+                        for (unsigned delay = 0; delay < K; ++delay) {
+                            sum ^= bits >> (7 - s + delay) &
+                                   code.polynomial(r) >> (K - 1 - delay);
+                        }
+                        all = all << 1 | (sum & 1u);
+                    }
+                }
+            }
+            return all;
+        };
+        std::uint64_t inversion = 0;
+        for (unsigned s = 0; s < 8; ++s) {
+            for (unsigned r = 0; r < R; ++r) {
+                if (code.sent(8 * p + s, r)) {
+                    inversion = inversion << 1 | std::uint64_t(code.inverted(r));
+                }
+            }
+        }
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            to.now[byte] = sent(byte) ^ inversion;
+            to.before[byte] = sent(byte << 8);
+        }
+    }
+}
 
 conv_encoder_kernel::conv_encoder_kernel(const conv_code& code,
                                          termination ends,
@@ -13,15 +83,7 @@ conv_encoder_kernel::conv_encoder_kernel(const conv_code& code,
     : d_code(code), d_ends(ends), d_frame_bits(frame_bits)
 {
     check_frame_bits(code, ends, frame_bits);
-    unsigned inverted = 0;
-    for (unsigned r = 0; r < code.outputs(); ++r) {
-        inverted = inverted << 1 | unsigned(code.inverted(r));
-    }
-    for (unsigned bit = 0; bit < 2; ++bit) {
-        for (unsigned state = 0; state < code.states(); ++state) {
-            d_words.push_back(code.output_word(state, bit) ^ inverted);
-        }
-    }
+    d_tables = std::make_shared<tables>(code);
 }
 
 // Encodes a bit at stage number `stage`; moves the state on, returns the new end.
@@ -31,7 +93,7 @@ std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
                                         std::uint8_t* out) const
 {
     const unsigned R = d_code.outputs();
-    const unsigned word = d_words[bit * d_code.states() + state];
+    const unsigned word = d_tables->words[bit * d_code.states() + state];
     for (unsigned r = 0; r < R; ++r) {
         if (d_code.period() == 1 || d_code.sent(stage, r)) {
             *out++ = word >> (R - 1 - r) & 1u;
@@ -39,6 +101,17 @@ std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
     }
     state = d_code.next_state(state, bit);
     return out;
+}
+
+// The state that the stream's last bits have led to.
+unsigned conv_encoder_kernel::state() const
+{
+    const unsigned memory = d_code.constraint_length() - 1;
+    unsigned state = 0;
+    for (unsigned delay = 0; delay < memory; ++delay) {
+        state |= unsigned(d_history >> delay & 1u) << (memory - 1 - delay);
+    }
+    return state;
 }
 
 std::size_t conv_encoder_kernel::coded_bits(std::size_t bits) const
@@ -54,8 +127,10 @@ std::size_t conv_encoder_kernel::encode(const std::uint8_t* bits,
                                         std::uint8_t* out)
 {
     auto* end = out;
+    auto now = state();
     for (std::size_t i = 0; i < count; ++i) {
-        end = send(d_stage++, d_state, bits[i] & 1u, end);
+        end = send(d_stage++, now, bits[i] & 1u, end);
+        d_history = d_history << 1 | (bits[i] & 1u);
     }
     return end - out;
 }
@@ -77,6 +152,96 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
         end = send(i, state, i < d_frame_bits ? bits[i] & 1u : 0u, end);
     }
     return end - out;
+}
+
+// Encodes `stages` bits, zeros from number `count` on, that come after those of the
+// history; returns the history then.
+std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
+                                       std::uint64_t stage,
+                                       const std::uint8_t* bytes,
+                                       std::size_t count,
+                                       std::size_t stages,
+                                       std::uint8_t* out,
+                                       unsigned first) const
+{
+    const auto& phases = d_tables->phases;
+    const auto coded = d_code.values(stage + stages) - d_code.values(stage);
+    bit_writer writer(out, first, out + (first + coded + 7) / 8);
+    // Whole bytes of stages: some before the first are in the history.
+    const unsigned skip = stage % 8;
+    const auto* phase = &phases[stage / 8 % phases.size()];
+    const auto next = [&](const tables::phase* p) {
+        return p + 1 == phases.data() + phases.size() ? phases.data() : p + 1;
+    };
+    const bool pairs = 2 * 8 * d_code.outputs() <= 56; // fit the writer at once
+    auto before = unsigned(history >> skip & 255);
+    for (std::size_t i = 0; i < skip + stages; i += 64) {
+        auto word = packed_word(bytes, count, i ? i - skip : 0);
+        if (i == 0 && skip) {
+            word = word >> skip | history << (64 - skip);
+        }
+        const auto end = std::min<std::size_t>(64, skip + stages - i);
+        if (pairs && end == 64 && (i > 0 || !skip)) {
+            for (int at = 56; at >= 0; at -= 16) {
+                const auto one = unsigned(word >> at & 255);
+                const auto two = unsigned(word >> (at - 8) & 255);
+                const auto* const second = next(phase);
+                writer.put((phase->now[one] ^ phase->before[before]) << second->sent[8] |
+                               (second->now[two] ^ second->before[one]),
+                           phase->sent[8] + second->sent[8]);
+                before = two;
+                phase = next(second);
+            }
+            continue;
+        }
+        for (unsigned at = 0; at < end; at += 8) {
+            const auto byte = unsigned(word >> (56 - at) & 255);
+            auto bits = phase->now[byte] ^ phase->before[before];
+            before = byte;
+            auto n = phase->sent[8];
+            if (end - at < 8) {
+                bits >>= n - phase->sent[end - at];
+                n = phase->sent[end - at];
+            }
+            if (i + at == 0 && skip) {
+                n -= phase->sent[skip];
+                bits &= (std::uint64_t(1) << n) - 1;
+            }
+            writer.put(bits, n);
+            phase = next(phase);
+        }
+    }
+    writer.finish();
+    const auto last = std::min<std::size_t>(stages, 64);
+    const auto newest = packed_word(bytes, count, stages - last);
+    return last == 0    ? history
+           : last == 64 ? newest
+                        : history << last | newest >> (64 - last);
+}
+
+std::size_t conv_encoder_kernel::encode_packed(const std::uint8_t* bytes,
+                                               std::size_t count,
+                                               std::uint8_t* out,
+                                               unsigned first)
+{
+    const auto coded = coded_bits(count);
+    d_history = run(d_history, d_stage, bytes, count, count, out, first);
+    d_stage += count;
+    return coded;
+}
+
+std::size_t conv_encoder_kernel::encode_frame_packed(const std::uint8_t* bytes,
+                                                     std::uint8_t* out) const
+{
+    std::uint64_t history = 0;
+    if (d_ends == termination::tailbiting) {
+        const unsigned memory = d_code.constraint_length() - 1;
+        history =
+            packed_word(bytes, d_frame_bits, d_frame_bits - memory) >> (64 - memory);
+    }
+    const auto stages = sent_stages(d_code, d_ends, d_frame_bits);
+    run(history, 0, bytes, d_frame_bits, stages, out, 0);
+    return (coded_bits(d_frame_bits) + 7) / 8;
 }
 
 } // namespace gr::gpufec

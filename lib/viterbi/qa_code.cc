@@ -5,10 +5,12 @@
 
 #include "block_plan.h"
 #include "pbvd_layout.h"
+#include "pipeline/packed_bits.h"
 #include "qa_support.h"
 #include "reference.h"
 #include <gtest/gtest.h>
 #include <map>
+#include <random>
 #include <set>
 #include <stdexcept>
 
@@ -199,6 +201,86 @@ TEST(conv_encoder_kernel, tail_biting_frames_end_where_they_begin)
     streaming.encode(twice.data(), 80, coded.data());
     for (unsigned i = 0; i < 120; ++i) {
         EXPECT_EQ(coded[120 + i], sent.values[i] < 0);
+    }
+}
+
+// Packed, in pieces of any length that may begin within a byte, it is the plain encoder.
+TEST(conv_encoder_kernel, packed_streams_are_the_plain_ones)
+{
+    std::mt19937 random(11);
+    for (const auto& p : conv_presets()) {
+        SCOPED_TRACE(p.name);
+        const auto code = conv_code::preset(p.name);
+        constexpr std::size_t count = 3001;
+        std::vector<std::uint8_t> bits(count);
+        for (auto& b : bits) {
+            b = random() & 1u;
+        }
+        conv_encoder_kernel plain(code, termination::streaming, 0), packed = plain;
+        std::vector<std::uint8_t> expected(plain.coded_bits(count));
+        plain.encode(bits.data(), count, expected.data());
+
+        std::vector<std::uint8_t> coded(expected.size() / 8 + 1, 0xff);
+        std::size_t taken = 0, written = 0;
+        while (taken < count) {
+            const auto n = std::min<std::size_t>(count - taken, random() % 200);
+            std::vector<std::uint8_t> piece((n + 7) / 8);
+            pack_bits(bits.data() + taken, n, piece.data());
+            if (random() % 4 == 0) { // both kinds go on with the same stream
+                std::vector<std::uint8_t> some(packed.coded_bits(n));
+                packed.encode(bits.data() + taken, n, some.data());
+                for (const auto b : some) {
+                    auto& to = coded[written / 8];
+                    const auto shift = 7 - written % 8;
+                    to = (to & ~(1u << shift)) | unsigned(b) << shift;
+                    ++written;
+                }
+            } else {
+                written += packed.encode_packed(
+                    piece.data(), n, coded.data() + written / 8, written % 8);
+            }
+            taken += n;
+        }
+        ASSERT_EQ(written, expected.size());
+        std::vector<std::uint8_t> unpacked(written);
+        unpack_bits(coded.data(), 0, written, unpacked.data());
+        EXPECT_EQ(unpacked, expected);
+    }
+}
+
+TEST(conv_encoder_kernel, packed_frames_are_the_plain_ones)
+{
+    std::mt19937 random(12);
+    for (const auto& code : { conv_code(7, { 0171, -0133 }),
+                              conv_code(9, { 0753, 0561 }, "110101,101011"),
+                              conv_code(3, { 5, 7, 7, -5, 7, 6 }),
+                              conv_code(7, { 0171, 0133 }, "1000101,1111010") }) {
+        for (const auto ends : { termination::terminated,
+                                 termination::truncated,
+                                 termination::tailbiting }) {
+            for (const unsigned F : { 8u, 9u, 63u, 64u, 65u, 71u, 128u, 1000u, 4099u }) {
+                SCOPED_TRACE(code.to_string() + " " + std::to_string(F));
+                std::vector<std::uint8_t> bits(F), bytes((F + 7) / 8);
+                for (auto& b : bits) {
+                    b = random() & 1u;
+                }
+                pack_bits(bits.data(), F, bytes.data());
+                bytes.back() |= (1u << (8 * bytes.size() - F)) - 1; // means nothing
+                const conv_encoder_kernel encoder(code, ends, F);
+                std::vector<std::uint8_t> expected(encoder.coded_bits(F));
+                encoder.encode_frame(bits.data(), expected.data());
+                std::vector<std::uint8_t> packed((expected.size() + 7) / 8 + 1, 0xa5);
+                EXPECT_EQ(encoder.encode_frame_packed(bytes.data(), packed.data()),
+                          packed.size() - 1);
+                EXPECT_EQ(packed.back(), 0xa5) << "written beyond the end";
+                packed.pop_back();
+                std::vector<std::uint8_t> bit_by_bit(packed.size(), 0);
+                for (std::size_t i = 0; i < expected.size(); ++i) {
+                    bit_by_bit[i / 8] |= expected[i] << (7 - i % 8);
+                }
+                EXPECT_EQ(packed, bit_by_bit);
+            }
+        }
     }
 }
 

@@ -103,7 +103,7 @@ private:
 };
 
 /*!
- * \brief Encodes messages, one bit per byte.
+ * \brief Encodes messages, one bit per byte, or packed.
  */
 class GPUFEC_API ldpc_encoder_kernel
 {
@@ -114,10 +114,25 @@ public:
     //! Encodes k() bits into n() bits.
     void encode(const std::uint8_t* message, std::uint8_t* codeword) const;
 
+    /*!
+     * \brief The same, eight bits a byte, the first most significant.
+     *
+     * The last byte of each is filled up, in the codeword with zeros. For codes of
+     * DVB-S2 360 bits are encoded at a time.
+     */
+    void encode_packed(const std::uint8_t* message, std::uint8_t* codeword) const;
+
     const ldpc_code& code() const { return d_code; }
 
 private:
+    //! Message bits, in groups of 360, that are added to a row of checks.
+    struct circulant {
+        std::uint16_t row, from; //!< the bit of the group that comes first
+    };
+    void encode_circulants(const std::uint8_t* message, std::uint8_t* codeword) const;
+
     ldpc_code d_code;
+    std::vector<circulant> d_circulants; // of a DVB-S2 code, group by group
 };
 
 //! How a check node weighs what it has heard.

@@ -8,6 +8,7 @@
 #include <gnuradio/gpufec/decoder.h>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -171,10 +172,11 @@ enum class soft_format {
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
 /*!
- * \brief Encodes as the decoder expects it: one output bit per byte, punctured.
+ * \brief Encodes as the decoder expects it: punctured, one bit per byte, or packed.
  *
- * In frames, puncturing and the register start anew with each; a streaming encoder
- * keeps both between calls.
+ * Packed are eight bits a byte, the first most significant, and encoded eight at a time
+ * by tables. In frames, puncturing and the register start anew with each; a streaming
+ * encoder keeps both between calls, of either kind. Copies share their tables.
  */
 class GPUFEC_API conv_encoder_kernel
 {
@@ -191,15 +193,40 @@ public:
     //! Encodes one frame of frame_bits bits (one per byte) and returns the bits written.
     std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
 
+    /*!
+     * \brief Streaming: encodes \p count packed bits and returns the bits written.
+     *
+     * They go to \p out from bit \p first on, 0 to 7, of its first byte, whose bits
+     * before that stay. The last byte is filled up with zeros.
+     */
+    std::size_t encode_packed(const std::uint8_t* bytes,
+                              std::size_t count,
+                              std::uint8_t* out,
+                              unsigned first = 0);
+
+    //! Encodes one frame of frame_bits packed bits into packed bits, and returns the
+    //! bytes written, of which the last is filled up with zeros.
+    std::size_t encode_frame_packed(const std::uint8_t* bytes, std::uint8_t* out) const;
+
 private:
+    struct tables;
+
     std::uint8_t*
     send(std::uint64_t stage, unsigned& state, unsigned bit, std::uint8_t* out) const;
+    unsigned state() const;
+    std::uint64_t run(std::uint64_t history,
+                      std::uint64_t stage,
+                      const std::uint8_t* bytes,
+                      std::size_t count,
+                      std::size_t stages,
+                      std::uint8_t* out,
+                      unsigned first) const;
 
     conv_code d_code;
     termination d_ends;
     unsigned d_frame_bits;
-    std::vector<std::uint8_t> d_words; // sent in each state, with bit 0, then with bit 1
-    unsigned d_state = 0;
+    std::shared_ptr<const tables> d_tables;
+    std::uint64_t d_history = 0; // the stream's last bits, the newest lowest
     std::uint64_t d_stage = 0;
 };
 
