@@ -25,7 +25,7 @@ standard        dvbs2         dvbs2
 frame-size      normal|short  normal  64800 or 16200 bits
 rate            1/4|1/3|2/5|1/2|3/5|2/3|3/4|4/5|5/6|8/9|9/10  1/2  9/10 of normal frames only
 code-file       file          -       alist file, in place of the three above
-soft-input      int8|float    int8    positive means bit 0
+soft-input      int8|float    int8
 llr-scale       real          2       int8 steps per nat
 algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
 precision       int8|int16|float  int8
@@ -35,6 +35,7 @@ early-stop      true|false    true    stop once every check is satisfied
 offset          real          -1      nats; negative: the code's own
 normalization   real          -1      factor; negative: the code's own
 output          message|codeword  message  K bits per frame, or N
+positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
 )";
 
 const char* const ber_options = R"(
@@ -64,6 +65,7 @@ ldpc_options parse(const option_values& values)
     o.offset = values.real("offset");
     o.normalization = values.real("normalization");
     o.codeword = values.text("output") == "codeword";
+    o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
     return o;
 }
@@ -291,7 +293,7 @@ decoder_trait ldpc_trait()
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<ldpc_simulation>(values, code);
     };
-    t.decode = { "Decodes frames of soft values (positive means bit 0) from IN to bits "
+    t.decode = { "Decodes frames of soft values (see --positive-bit) from IN to bits "
                  "in OUT, packed eight per byte, the first most significant; each frame "
                  "is padded to a byte. A frame that is not complete at the end is "
                  "dropped.",

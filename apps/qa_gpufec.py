@@ -89,7 +89,8 @@ class qa_usage(unittest.TestCase):
                               ("soft-input", "int7"),
                               ("backend", "abacus"), ("decode-length", "33"),
                               ("overlap", "1"), ("slots", "99"), ("threads", "0"),
-                              ("device", "a"), ("cuda-kernel", "none")):
+                              ("device", "a"), ("cuda-kernel", "none"),
+                              ("positive-bit", "2")):
             self.check_refused("--" + option, "ber", "viterbi", "--" + option, value)
         self.check_refused("--range", "ber", "viterbi", "--range", "4:1:2")
         self.check_refused("--max-bits", "ber", "viterbi", "--max-bits", "-1")
@@ -106,7 +107,8 @@ class qa_usage(unittest.TestCase):
                               ("early-stop", "perhaps"), ("offset", "100"),
                               ("normalization", "2"), ("output", "bits"),
                               ("batch", "-1"), ("slots", "99"), ("max-latency-ms", "-1"),
-                              ("backend", "abacus"), ("device", "a"), ("threads", "0")):
+                              ("backend", "abacus"), ("device", "a"), ("threads", "0"),
+                              ("positive-bit", "-1")):
             self.check_refused("--" + option, "decode", "ldpc", "--" + option, value,
                                "-", "-")
         self.check_refused("--range", "ber", "ldpc", "--range", "1:0:2")
@@ -267,6 +269,7 @@ class qa_ber(unittest.TestCase):
         other = self.ber(*arguments, "--threads", "2", "--batch", "32")["points"]
         different = self.ber(*arguments, "--seed", "2")["points"]
         self.assertEqual(one, other)
+        self.assertEqual(one, self.ber(*arguments, "--positive-bit", "0")["points"])
         self.assertNotEqual(one, different)
         self.assertGreater(one[0]["frame_errors"], 0)
 
@@ -455,6 +458,11 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
+    def test_the_other_sign(self):
+        result = self.decode("--unpacked", "--positive-bit", "1", "-", "-",
+                             input=bytes(-v & 255 for v in self.soft))
+        self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
+
     def test_dvbs2_in_real_time(self):
         begin = time.monotonic()  # 4 · 7200 bits at 36 kb/s
         result = run("decode", "ldpc", "--backend", "cpu", "--frame-size", "short",
@@ -520,6 +528,14 @@ class qa_decode_sync(unittest.TestCase):
         for row in rows:
             self.assertAlmostEqual(sum(row), 1, places=5)
 
+    def test_llrs(self):
+        arguments = ("--lengths", self.lengths, "--output", "llr")
+        zero = array.array("b", self.decode(*arguments, input=self.received).stdout)
+        one = array.array("b", self.decode(*arguments, "--positive-bit", "1",
+                                           input=self.received).stdout)
+        self.check([2 * (a < 0) + (b < 0) for a, b in zip(zero[::2], zero[1::2])])
+        self.assertEqual(one, array.array("b", [-v for v in zero]))
+
     def test_stream(self):
         result = self.decode("--mode", "stream", input=self.received)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
@@ -582,7 +598,7 @@ class qa_decode(unittest.TestCase):
     def setUp(self):
         generator = random.Random(5)
         self.bits = [generator.getrandbits(1) for _ in range(20011)]
-        self.soft = bytes((256 - 32) if c else 32 for c in encode_k7(self.bits))
+        self.soft = bytes(32 if c else 256 - 32 for c in encode_k7(self.bits))
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -599,6 +615,18 @@ class qa_decode(unittest.TestCase):
                      input=self.soft)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, bytes(self.bits))
+
+    def test_the_other_sign(self):
+        negated = bytes(-v & 255 for v in self.soft)
+        for bit, soft in (("1", self.soft), ("0", negated)):
+            result = run("decode", "viterbi", "--backend", "cpu", "--positive-bit", bit, "-",
+                         "-", input=soft)
+            self.assertEqual((result.returncode, result.stdout), (0, pack(self.bits)))
+        # Nothing but the output shows a wrong sign of this code, which is transparent.
+        result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=negated)
+        self.assertNotIn(b"WARNING", result.stderr)
+        bits = [b >> (7 - i) & 1 for b in result.stdout for i in range(8)]
+        self.assertEqual(bits[100:20000 - 100], [1 - b for b in self.bits[100:20000 - 100]])
 
     def test_empty(self):
         result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=b"")
@@ -818,7 +846,7 @@ class qa_wrong_code(unittest.TestCase):
     def setUp(self):
         generator = random.Random(7)
         bits = [generator.getrandbits(1) for _ in range(60000)]
-        self.values = [-20 if c else 20 for c in encode_k7(bits)]
+        self.values = [20 if c else -20 for c in encode_k7(bits)]
         self.generator = generator
 
     def judge(self, values, *arguments, kind="b"):
@@ -905,7 +933,7 @@ class qa_files(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         generator = random.Random(5)
         bits = [generator.getrandbits(1) for _ in range(100003)]
-        self.soft = bytes((256 - 32) if c else 32 for c in encode_k7(bits))
+        self.soft = bytes(32 if c else 256 - 32 for c in encode_k7(bits))
         self.decoded = pack(bits)
         self.source = self.path("in")
         with open(self.source, "wb") as file:

@@ -54,6 +54,7 @@ end-prior          text   -      weights of the drifts at a frame's end
 exclusion          real   1e-10  probability of drifts not considered
 lookahead          int    0      of mode stream: symbols beyond a frame; 0: chosen
 acquire            int    0      of mode stream: items that the first frame may begin at
+positive-bit       0|1    0      of output llr: the bit that a positive value means
 )";
 
 const char* const ber_options = R"(
@@ -112,6 +113,7 @@ sync_options parse(const option_values& values)
     o.exclusion = values.real("exclusion");
     o.lookahead = values.integer("lookahead");
     o.acquire = values.integer("acquire");
+    o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
     return o;
 }

@@ -28,11 +28,12 @@ polynomials        text                -     comma separated, octal, newest bit 
 puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
 termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, else streaming
 frame-bits         int                 0     information bits per frame; 0 in streaming
-soft-input         int8|float|packed4  int8  positive means bit 0
+soft-input         int8|float|packed4  int8
 soft-scale         real                32    int8 steps per unit of float
 decode-length      int                 0     D; 0: chosen
 overlap            int                 0     L; 0: chosen
 cuda-kernel        auto|pbvd|registers|fused  auto
+positive-bit       0|1                 1     the bit that a positive soft value means: 1 in gr-fec and SatDump
 )";
 
 const char* const ber_options = R"(
@@ -90,6 +91,7 @@ viterbi_options parse(const option_values& values)
     o.decode_length = values.integer("decode-length");
     o.overlap = values.integer("overlap");
     o.cuda_kernel = values.text("cuda-kernel");
+    o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
     return o;
 }
@@ -512,11 +514,13 @@ decoder_trait viterbi_trait()
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<viterbi_simulation>(values, code);
     };
-    t.decode = { "Decodes soft values (positive means bit 0) from IN to bits in OUT, "
+    t.decode = { "Decodes soft values (see --positive-bit) from IN to bits in OUT, "
                  "packed eight per byte, the first most significant; each frame is "
                  "padded to a byte. At the end the channel's bit error rate is said, "
                  "estimated by encoding decoded bits again, and whether it is that of "
-                 "noise, as with a wrong code.",
+                 "noise, as with a wrong code. Where all polynomials have an odd "
+                 "number of ones, as 171 and 133, a wrong sign inverts the output, and "
+                 "nothing shows it.",
                  "unpacked flag - one bit per byte" };
     t.make_decoder = [](const option_values& values, json& code) {
         const auto options = parse(values);

@@ -52,12 +52,11 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
         super().__init__("PBVD in place of ccsds_viterbi",
                          gr.io_signature(1, 1, gr.sizeof_float),
                          gr.io_signature(1, 1, gr.sizeof_char))
-        # gr-satellites' soft symbols are positive for bit 1, ours for bit 0.
-        negate = blocks.multiply_const_ff(-1)
         decoder = gpufec.gpu_viterbi_pbvd(
             constraint_length=7, polynomials=self.POLYNOMIALS[code], soft_input="float",
-            packed_output=False, backend=self.backend)
-        self.connect(self, negate, decoder, self)
+            packed_output=False, backend=self.backend,
+            positive_bit=1) # as gr-satellites' soft symbols are
+        self.connect(self, decoder, self)
 
 
 def read_wav(path):

@@ -29,8 +29,8 @@ const conv_code code(7, { 0171, 0133 });
 // Frames as both sides take them, and the bits they hold.
 struct workload {
     std::vector<std::uint8_t> bits;
-    std::vector<std::int8_t> values;         // ours: positive is bit 0
-    std::vector<std::uint8_t> offset_values; // gr-fec's: 128 + value, positive is bit 1
+    std::vector<std::int8_t> values;         // ours: positive is bit 1
+    std::vector<std::uint8_t> offset_values; // gr-fec's: 128 + value
 };
 
 workload make_workload()
@@ -45,13 +45,16 @@ workload make_workload()
     std::vector<std::uint8_t> coded(coded_bits);
     for (unsigned f = 0; f < frames; ++f) {
         encoder.encode_frame(&w.bits[std::size_t(f) * frame_bits], coded.data());
+        for (auto& bit : coded) {
+            bit ^= 1; // the channel sends 0 as a positive value
+        }
         channel.int8(f * coded_bits, coded.data(), coded_bits, &w.values[f * coded_bits]);
     }
     w.offset_values.resize(w.values.size());
     std::transform(w.values.begin(),
                    w.values.end(),
                    w.offset_values.begin(),
-                   [](std::int8_t v) { return std::uint8_t(128 - v); });
+                   [](std::int8_t v) { return std::uint8_t(128 + v); });
     return w;
 }
 

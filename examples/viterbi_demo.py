@@ -45,8 +45,8 @@ def receive(bits, puncturing, rate, ebn0_db, backend, seed):
     if puncturing:
         pattern = sent_order(puncturing)
         chain.append(fec.puncture_bb(len(pattern), fec.read_bitlist(pattern), 0))
-    # Bit 0 becomes +1 and bit 1 becomes -1: positive means bit 0.
-    chain += [blocks.char_to_float(), blocks.multiply_const_ff(-2), blocks.add_const_ff(1)]
+    # Bit 0 becomes -1 and bit 1 becomes +1: positive means bit 1.
+    chain += [blocks.char_to_float(), blocks.multiply_const_ff(2), blocks.add_const_ff(-1)]
     adder = blocks.add_ff()
     sigma = (2 * rate * 10**(ebn0_db / 10))**-0.5
     count = int(len(bits) / rate) + 1000

@@ -222,6 +222,20 @@ TYPED_TEST(decoders, options_out_of_range_are_refused_by_name)
               std::string::npos);
 }
 
+TYPED_TEST(decoders, positive_bit_says_what_a_positive_value_means)
+{
+    const auto expected = this->decode(this->run(backend::cpu), 0);
+    for (const auto where : { backend::cpu, backend::cuda }) {
+        EXPECT_EQ(this->decode(this->run(where), 1).output, expected.output);
+    }
+    try {
+        this->decode(this->run(backend::cpu), 2);
+        ADD_FAILURE() << "2 is no bit";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "positive_bit is 2: allowed are 0 and 1");
+    }
+}
+
 // A thread that the system does not start must not end the process.
 TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
 {

@@ -24,7 +24,8 @@ namespace qa {
 
 using bytes = std::vector<std::uint8_t>;
 
-//! A decoder of some kind with input for it, cut into portions that are a piece or more.
+//! A decoder of some kind with input for it, cut into portions that are a piece or more;
+//! input that says the same whichever bit a positive value means.
 struct user {
     std::unique_ptr<decoder> engine;
     //! Pushes what is taken of portion number f from item \p first on; says how many
@@ -36,19 +37,22 @@ struct user {
 
 struct viterbi_streams {
     static constexpr unsigned portions = 24;
-    static user make(const run_options& run, decoder_hooks hooks)
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         constexpr unsigned D = 128;
         viterbi_options o(conv_code(7, { 0171, 0133 }));
         static_cast<run_options&>(o) = run;
         o.decode_length = D;
         o.overlap = 48;
+        o.positive_bit = positive_bit;
         auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(1);
         auto items = std::make_shared<std::vector<std::int8_t>>(2 * D * portions);
         for (auto& x : *items) {
             x = std::int8_t(random() % 200 - 100);
+            x = positive_bit ? -x : x;
         }
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
@@ -66,12 +70,14 @@ struct viterbi_streams {
 
 struct viterbi_frames {
     static constexpr unsigned portions = 24;
-    static user make(const run_options& run, decoder_hooks hooks)
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         viterbi_options o(conv_code(5, { 023, 033 }));
         static_cast<run_options&>(o) = run;
         o.ends = termination::terminated;
         o.frame_bits = 100;
+        o.positive_bit = positive_bit;
         auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         const auto n = decoder->items_per_frame();
@@ -79,6 +85,7 @@ struct viterbi_frames {
         auto items = std::make_shared<std::vector<std::int8_t>>(n * portions);
         for (auto& x : *items) {
             x = std::int8_t(random() % 200 - 100);
+            x = positive_bit ? -x : x;
         }
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
@@ -95,7 +102,8 @@ struct viterbi_frames {
 
 struct ldpc_frames {
     static constexpr unsigned portions = 24;
-    static user make(const run_options& run, decoder_hooks hooks)
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         ldpc_options o;
         static_cast<run_options&>(o) = run;
@@ -103,12 +111,14 @@ struct ldpc_frames {
         o.codes = { ldpc::qa::regular_code(120, 60, 1),
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;
+        o.positive_bit = positive_bit;
         auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
         auto items = std::make_shared<std::vector<std::int8_t>>(120 * portions);
         for (auto& x : *items) {
             x = std::int8_t(random() % 21 - 10);
+            x = positive_bit ? -x : x;
         }
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
@@ -133,12 +143,14 @@ struct ldpc_frames {
 template <sync_mode Mode>
 struct sync_frames {
     static constexpr unsigned portions = 24;
-    static user make(const run_options& run, decoder_hooks hooks)
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         sync_options o(codebook_random(6, 8, 15, 4), { 0.02, 0.02, 0.01 });
         static_cast<run_options&>(o) = run;
         o.mode = Mode;
         o.output = sync_output::posteriors;
+        o.positive_bit = positive_bit;
         auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         const sync_map::frame_source source(o, 3);
@@ -234,10 +246,10 @@ protected:
         o.backend = u.engine->active_backend();
     }
 
-    outcome decode(const run_options& run)
+    outcome decode(const run_options& run, unsigned positive_bit = 0)
     {
         outcome o;
-        auto u = Kind::make(run, hooks_to(o));
+        auto u = Kind::make(run, hooks_to(o), positive_bit);
         push_all(u, o, Kind::portions);
         finish(u, o);
         return o;

@@ -25,6 +25,7 @@ frame_source::frame_source(const ldpc_options& options,
     : d_code(options.codes.at(0)),
       d_format(options.format),
       d_llr_scale(options.llr_scale),
+      d_positive_bit(options.positive_bit),
       d_ebn0_db(ebn0_db),
       d_seed(seed),
       d_codewords(std::size_t(words) * d_code.n())
@@ -46,17 +47,21 @@ std::size_t frame_source::frame_bytes() const
 void frame_source::channel_values(std::uint64_t f, std::byte* out) const
 {
     const auto n = d_code.n();
+    std::vector<std::uint8_t> positive(codeword(f), codeword(f) + n); // 0 where it is
+    for (auto& bit : positive) {
+        bit ^= d_positive_bit;
+    }
     const double rate = double(d_code.k()) / n;
     const awgn_channel unit(d_ebn0_db, rate, d_seed + 1);
     const double variance = unit.sigma() * unit.sigma();
     const double nats = variance > 0 ? 2 / variance : nats_without_noise; // of +1
     if (d_format == llr_format::int8) {
         const awgn_channel channel(d_ebn0_db, rate, d_seed + 1, nats * d_llr_scale);
-        channel.int8(f * n, codeword(f), n, reinterpret_cast<std::int8_t*>(out));
+        channel.int8(f * n, positive.data(), n, reinterpret_cast<std::int8_t*>(out));
         return;
     }
     auto* const values = reinterpret_cast<float*>(out);
-    unit.float32(f * n, codeword(f), n, values);
+    unit.float32(f * n, positive.data(), n, values);
     std::transform(
         values, values + n, values, [nats](float v) { return float(v * nats); });
 }

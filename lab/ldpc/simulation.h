@@ -35,6 +35,7 @@ private:
     const ldpc_code d_code;
     const llr_format d_format;
     const float d_llr_scale;
+    const unsigned d_positive_bit;
     const double d_ebn0_db;
     const std::uint64_t d_seed;
     std::vector<std::uint8_t> d_codewords;

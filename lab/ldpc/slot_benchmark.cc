@@ -16,7 +16,8 @@ job fill_slot(const setup& s,
               std::byte* input)
 {
     const auto& code = s.codes[0];
-    const input_format format(s.rule(code), options.format, options.llr_scale);
+    const input_format format(
+        s.rule(code), options.format, options.llr_scale, options.positive_bit);
     const auto item_bytes = options.format == llr_format::int8 ? 1 : sizeof(float);
     const auto given = items.size() / item_bytes / code.n();
     frame_batch batch(s, limits);

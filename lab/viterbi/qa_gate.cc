@@ -127,7 +127,7 @@ TEST(gate, notices_too_little_overlap)
     EXPECT_LT(test_positions(result.decoded, 0).p_value, 1e-9);
 }
 
-TEST(simulation, does_not_depend_on_threads_or_batches)
+TEST(simulation, does_not_depend_on_threads_batches_or_signs)
 {
     auto options = options_for(conv_code::preset("dvb_3_4"), streaming, 0);
     options.ebn0_db = 3;
@@ -137,6 +137,7 @@ TEST(simulation, does_not_depend_on_threads_or_batches)
     options.threads = 3;
     options.decoder.batch = 64;
     options.decoder.slots = 1;
+    options.decoder.positive_bit = 0;
     const auto other = simulate(options);
     EXPECT_GT(one.decoded.errors(), 0u);
     EXPECT_EQ(one.decoded.errors(), other.decoded.errors());
@@ -152,6 +153,7 @@ TEST(simulation, every_soft_format_decodes)
             auto options = options_for(
                 conv_code(7, { 0171, 0133 }), ends, ends == streaming ? 0 : 999);
             options.decoder.format = format;
+            options.decoder.positive_bit = ends == streaming;
             options.ebn0_db = 2;
             const auto result = simulate(options);
             EXPECT_NEAR(result.ratio, 1, 0.05) << int(format);

@@ -149,20 +149,24 @@ private:
     {
         const auto end = items.size();
         const auto n = coded.size();
+        std::vector<std::uint8_t> sent(n); // where the channel makes 0 positive
+        std::transform(coded.begin(), coded.end(), sent.begin(), [this](auto bit) {
+            return bit ^ d_decoder.positive_bit;
+        });
         switch (d_decoder.format) {
         case soft_format::int8:
             items.resize(end + n);
             d_channel.int8(
-                first, coded.data(), n, reinterpret_cast<std::int8_t*>(&items[end]));
+                first, sent.data(), n, reinterpret_cast<std::int8_t*>(&items[end]));
             break;
         case soft_format::packed4:
             items.resize(end + (n + 1) / 2);
             d_channel.packed4(
-                first, coded.data(), n, reinterpret_cast<std::uint8_t*>(&items[end]));
+                first, sent.data(), n, reinterpret_cast<std::uint8_t*>(&items[end]));
             break;
         case soft_format::float32: {
             std::vector<float> values(n);
-            d_channel.float32(first, coded.data(), n, values.data());
+            d_channel.float32(first, sent.data(), n, values.data());
             items.resize(end + n * sizeof(float));
             std::memcpy(&items[end], values.data(), n * sizeof(float));
             break;
@@ -170,7 +174,7 @@ private:
         }
     }
 
-    // The same received values, as the decoder quantises them.
+    // The same received values, as the decoder quantises them; positive means bit 0.
     std::vector<std::int8_t> as_int8(std::uint64_t first,
                                      const std::vector<std::uint8_t>& coded) const
     {
@@ -195,6 +199,7 @@ private:
                 break;
             }
             }
+            values[i] = d_decoder.positive_bit ? -values[i] : values[i];
         }
         return values;
     }

@@ -71,7 +71,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      bool acm,
                      const std::map<std::string, std::string>& named_codes,
                      bool llr_pdu,
-                     const std::vector<int>& devices)
+                     const std::vector<int>& devices,
+                     int positive_bit)
 {
     const bool codeword =
         choose<bool>("output", output, { { "message", false }, { "codeword", true } });
@@ -105,6 +106,7 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.keep_codeword = llr_pdu;
     options.offset = offset;
     options.normalization = normalization;
+    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(
         options, batch, slots, max_latency_ms, backend, device, devices, threads);
     return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
@@ -165,7 +167,7 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
 
 void gpu_ldpc_dvbs2_impl::send_decisions(const ldpc_decoder::report& report)
 {
-    constexpr std::int8_t certain = 127;
+    const std::int8_t certain = d_options.positive_bit ? -127 : 127; // of a bit 0
     const auto& packed = d_decoder.codeword();
     std::vector<std::int8_t> llr(d_decoder.code(report.code).n());
     for (std::size_t i = 0; i < llr.size(); ++i) {

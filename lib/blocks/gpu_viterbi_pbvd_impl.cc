@@ -38,7 +38,8 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
                        const std::string& cuda_kernel,
                        const std::string& length_tag_key,
                        const std::vector<int>& devices,
-                       const std::string& preset)
+                       const std::string& preset,
+                       int positive_bit)
 {
     const auto [code, ends] =
         conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
@@ -50,6 +51,7 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
     options.decode_length = not_negative("decode_length", decode_length);
     options.overlap = not_negative("overlap", overlap);
     options.cuda_kernel = cuda_kernel;
+    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(
         options, batch, slots, max_latency_ms, backend, device, devices, threads);
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(

@@ -138,7 +138,8 @@ private:
         if (!f) {
             f.emplace(d_setup->rule(d_options.codes[d_code]),
                       d_options.format,
-                      d_options.llr_scale);
+                      d_options.llr_scale,
+                      d_options.positive_bit);
         }
         return *f;
     }

@@ -8,10 +8,14 @@ namespace gr::gpufec::ldpc {
 
 compiled_variants<input::kernels> input::variants() { return GPUFEC_VARIANTS(all); }
 
-input_format::input_format(const message_rule& rule, llr_format format, float llr_scale)
+input_format::input_format(const message_rule& rule,
+                           llr_format format,
+                           float llr_scale,
+                           unsigned positive_bit)
     : d_format(format),
       d_precision(rule.precision),
-      d_factor(format == llr_format::int8 ? rule.scale / llr_scale : rule.scale),
+      d_factor((positive_bit ? -1 : 1) *
+               (format == llr_format::int8 ? rule.scale / llr_scale : rule.scale)),
       d_limit(rule.channel_limit),
       d_kernels(input::variants().of(""))
 {

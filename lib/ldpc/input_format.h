@@ -16,12 +16,16 @@ namespace gr::gpufec::ldpc {
  * \brief The conversion for one code.
  *
  * Values are scaled, rounded to the nearest step (ties to even; not in float) and
- * clamped. NaN becomes 0; −128 counts as −127.
+ * clamped. NaN and −0 become 0; −128 counts as −127.
  */
 class input_format
 {
 public:
-    input_format(const message_rule& rule, llr_format format, float llr_scale);
+    //! A positive value means \p positive_bit, and a positive step bit 0.
+    input_format(const message_rule& rule,
+                 llr_format format,
+                 float llr_scale,
+                 unsigned positive_bit = 0);
 
     //! Converts values first … first + count − 1 of \p from to \p to.
     void

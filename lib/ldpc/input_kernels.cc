@@ -33,7 +33,7 @@ void convert(const From* __restrict from,
              To* __restrict to)
 {
     for (std::size_t i = 0; i < count; ++i) {
-        const float x = value_of(from[i]) * factor;
+        const float x = value_of(from[i]) * factor + 0.0f; // −0 becomes 0
         const float above = x > -limit ? x : -limit;
         set(to[i], above < limit ? above : limit);
     }

@@ -13,8 +13,8 @@
 namespace gr::gpufec::ldpc {
 namespace input {
 
-//! Values times a factor, within ±limit; but for floats rounded, ties to even. NaN
-//! becomes 0; the byte −128 counts as −127.
+//! Values times a factor, within ±limit; but for floats rounded, ties to even. NaN and −0
+//! become 0; the byte −128 counts as −127.
 template <class From, class To>
 using converter =
     void (*)(const From* from, std::size_t count, float factor, float limit, To* to);

@@ -168,6 +168,75 @@ TEST(ldpc_decoder, formats_and_precisions)
     }
 }
 
+// Near the threshold, with erasures, so that ties and frames that fail count too.
+TEST(ldpc_decoder, positive_bit_says_what_a_positive_value_means)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::dvbs2("short", "1/2"), qa::regular_code(504, 252, 7) };
+    options.where = backend::cpu;
+    options.codeword = true;
+    std::mt19937 random(16);
+    std::vector<sent_frame> frames, others;
+    for (unsigned i = 0; i < 12; ++i) {
+        const unsigned c = i % 3 == 0 ? 0 : 1;
+        const auto t = qa::transmit(options.codes[c], 1.2 + 0.1 * i, random);
+        frames.push_back({ c, t.codeword, t.llr });
+        for (std::size_t k = 5; k < t.llr.size(); k += 20) {
+            frames.back().llr[k] = k % 3 == 0 ? std::nanf("") : k % 3 == 1 ? 0 : -0.0f;
+        }
+        others.push_back(frames.back());
+        for (auto& x : others.back().llr) {
+            x = -x;
+        }
+    }
+    for (const auto format : { llr_format::float32, llr_format::int8 }) {
+        for (const auto precision :
+             { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
+            options.format = format;
+            options.precision = precision;
+            if (format == llr_format::int8) { // which has no NaN
+                for (auto* const list : { &frames, &others }) {
+                    for (auto& f : *list) {
+                        for (auto& x : f.llr) {
+                            x = x == x ? x : 0;
+                        }
+                    }
+                }
+            }
+            options.positive_bit = 0;
+            const auto expected = run(options, frames, true, 17);
+            options.positive_bit = 1;
+            const auto found = run(options, others, true, 18);
+            EXPECT_EQ(found.items, expected.items);
+            ASSERT_EQ(found.reports.size(), expected.reports.size());
+            unsigned valid = 0;
+            for (std::size_t i = 0; i < expected.reports.size(); ++i) {
+                const auto& a = expected.reports[i];
+                const auto& b = found.reports[i];
+                EXPECT_EQ(b.iterations, a.iterations);
+                EXPECT_EQ(b.unsatisfied, a.unsatisfied);
+                valid += a.unsatisfied == 0;
+            }
+            EXPECT_GT(valid, 0u);
+            EXPECT_LT(valid, expected.reports.size());
+        }
+    }
+}
+
+TEST(ldpc_decoder, a_wrong_sign_makes_no_valid_frame)
+{
+    for (const auto& rate : ldpc_code::dvbs2_rates("short")) {
+        ldpc_options options;
+        options.codes = { ldpc_code::dvbs2("short", rate) };
+        options.where = backend::cpu;
+        options.positive_bit = 1;
+        for (const auto& r :
+             run(options, send(options.codes, 2, false, 19), true, 20).reports) {
+            EXPECT_GT(r.unsatisfied, 0u) << rate;
+        }
+    }
+}
+
 TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
 {
     ldpc_options options;
@@ -269,6 +338,8 @@ TEST(ldpc_decoder, options_out_of_range_are_refused)
     EXPECT_NE(with([](auto& o) { o.offset = 1000; }).find("offset is 1000"),
               std::string::npos);
     EXPECT_NE(with([](auto& o) { o.normalization = 2; }), "");
+    EXPECT_EQ(with([](auto& o) { o.positive_bit = 2; }),
+              "positive_bit is 2: allowed are 0 and 1");
 }
 
 TEST(ldpc_decoder, codes_without_message_bits_give_codewords_only)

@@ -15,6 +15,7 @@ setup make_setup(const ldpc_options& o)
             "max_iterations",
             o.max_iterations,
             "1 to 1000");
+    check_positive_bit(o.positive_bit);
     setup s;
     s.codes = o.codes;
     s.schedule = o.schedule;

@@ -59,6 +59,13 @@ void require(bool good,
     }
 }
 
+//! Refuses a parameter \c positive_bit that is no bit. \throws std::invalid_argument
+template <class Value>
+void check_positive_bit(Value bit)
+{
+    require(bit == 0 || bit == 1, "positive_bit", bit, "0 and 1");
+}
+
 //! What \p name stands for among \p choices. \throws std::invalid_argument that lists
 //! them
 template <class Value>

@@ -43,6 +43,7 @@ sync_geometry make_geometry(const setup& p)
     g.priors = p.priors;
     g.drifts = p.drifts;
     g.output = p.output;
+    g.positive_bit = p.positive_bit;
     g.symbol_bytes = p.symbol_bytes();
     g.input_bytes = p.input_bytes();
     g.start_at = p.start_at();

@@ -20,6 +20,7 @@ struct sync_geometry {
     std::uint32_t frames;
     bool soft_input, priors, drifts;
     sync_output output;
+    unsigned positive_bit; //!< of its LLRs
     std::uint32_t symbol_bytes;
     std::size_t input_bytes, start_at, end_at, priors_at, items_at; // of a frame
     std::size_t output_bytes, drifts_at;
@@ -390,13 +391,14 @@ __device__ void emit_symbol(const sync_geometry& g,
         block_sync();
         const unsigned bits = g.symbol_bytes;
         for (unsigned b = threadIdx.x / 32; b < bits; b += blockDim.x / 32) {
-            Metric zero = 0, one = 0;
+            Metric positive = 0, negative = 0;
             for (unsigned D = threadIdx.x % 32; D < g.q; D += 32) {
-                (D >> (bits - 1 - b) & 1u ? one : zero) += L[D];
+                const unsigned bit = D >> (bits - 1 - b) & 1u;
+                (bit == g.positive_bit ? positive : negative) += L[D];
             }
-            zero = warp_sum(zero);
-            one = warp_sum(one);
-            const double llr = 8 * (::log(double(zero)) - ::log(double(one)));
+            positive = warp_sum(positive);
+            negative = warp_sum(negative);
+            const double llr = 8 * (::log(double(positive)) - ::log(double(negative)));
             if (threadIdx.x % 32 == 0) {
                 reinterpret_cast<std::int8_t*>(out)[b] =
                     isnan(llr) ? 0 : std::int8_t(rint(fmin(fmax(llr, -127.0), 127.0)));

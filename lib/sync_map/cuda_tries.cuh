@@ -775,13 +775,15 @@ struct trie_frames {
         if (g.output == sync_output::llr) {
             const unsigned bits = g.symbol_bytes;
             for (unsigned b = 0; b < bits; ++b) {
-                Row zero = 0, one = 0;
+                Row positive = 0, negative = 0;
                 kept_words([&](unsigned D, Row L) {
-                    (D >> (bits - 1 - b) & 1u ? one : zero) += L;
+                    const unsigned bit = D >> (bits - 1 - b) & 1u;
+                    (bit == g.positive_bit ? positive : negative) += L;
                 });
-                zero = t.frame_sum(zero);
-                one = t.frame_sum(one);
-                const double llr = 8 * (::log(double(zero)) - ::log(double(one)));
+                positive = t.frame_sum(positive);
+                negative = t.frame_sum(negative);
+                const double llr =
+                    8 * (::log(double(positive)) - ::log(double(negative)));
                 if (there && t.place == 0) {
                     reinterpret_cast<std::int8_t*>(to)[b] =
                         isnan(llr) ? 0

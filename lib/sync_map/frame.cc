@@ -12,13 +12,13 @@ namespace {
 
 unsigned log2(unsigned q) { return 31 - __builtin_clz(q); }
 
-std::int8_t to_llr(double zero, double one)
+std::int8_t to_llr(double positive, double negative)
 {
-    const double llr = 8 * (std::log(zero) - std::log(one));
+    const double llr = 8 * (std::log(positive) - std::log(negative));
     return std::isnan(llr) ? 0 : std::lrint(std::clamp(llr, -127.0, 127.0));
 }
 
-void write_llrs(unsigned q, const double* weight, std::byte* out)
+void write_llrs(unsigned q, unsigned positive_bit, const double* weight, std::byte* out)
 {
     const unsigned bits = log2(q);
     for (unsigned b = 0; b < bits; ++b) {
@@ -26,7 +26,7 @@ void write_llrs(unsigned q, const double* weight, std::byte* out)
         for (unsigned D = 0; D < q; ++D) {
             sum[D >> (bits - 1 - b) & 1u] += weight[D];
         }
-        const auto llr = to_llr(sum[0], sum[1]);
+        const auto llr = to_llr(sum[positive_bit], sum[!positive_bit]);
         std::memcpy(out + b, &llr, 1);
     }
 }
@@ -184,7 +184,7 @@ void write_symbol(const setup& setup,
     for (unsigned D = 0; D < q; ++D) {
         weights[D] /= sum;
     }
-    setup.output == sync_output::llr ? write_llrs(q, weights, out)
+    setup.output == sync_output::llr ? write_llrs(q, setup.positive_bit, weights, out)
                                      : write_values<float>(weights, q, out);
 }
 

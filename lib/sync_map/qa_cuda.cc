@@ -363,6 +363,15 @@ TEST_F(sync_cuda_tries, outputs_follow_the_posteriors)
     const auto symbols = with(sync_output::symbols);
     const auto extrinsics = with(sync_output::extrinsics);
     const auto llrs = with(sync_output::llr);
+    o.positive_bit = 1;
+    const auto others = with(sync_output::llr);
+    for (std::size_t f = 0; f < llrs.size(); ++f) {
+        std::vector<double> negated;
+        for (const auto llr : llrs[f].values) {
+            negated.push_back(-llr);
+        }
+        EXPECT_EQ(others[f].values, negated);
+    }
     EXPECT_FALSE(exact[0].status.valid);
     EXPECT_EQ(exact[0].values, std::vector<double>(exact[0].values.size(), 1.0 / q));
     for (std::size_t f = 0; f < exact.size(); ++f) {

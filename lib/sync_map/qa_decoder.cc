@@ -437,6 +437,7 @@ TEST(sync_decoder_options, are_refused_by_name)
     expect([](o& x) { x.threads = 0; }, "threads is 0");
     expect([](o& x) { x.max_latency_ms = -1; }, "max_latency_ms is -1");
     expect([](o& x) { x.output = sync_output::llr; }, "output is llr");
+    expect([](o& x) { x.positive_bit = 2; }, "positive_bit is 2: allowed are 0 and 1");
     expect([](o& x) { x.change_first = 1; }, "mn_min is 1");
     expect([](o& x) { x.change_last = -1; }, "mn_max is -1");
     expect([](o& x) { x.state_threshold = 1; }, "state_threshold is 1");

@@ -370,6 +370,15 @@ inline void check_outputs(const decoder_maker& make)
     const auto symbols = with(sync_output::symbols);
     const auto extrinsics = with(sync_output::extrinsics);
     const auto llrs = with(sync_output::llr);
+    o.positive_bit = 1;
+    const auto others = with(sync_output::llr);
+    for (std::size_t f = 0; f < llrs.size(); ++f) {
+        std::vector<double> negated;
+        for (const auto llr : llrs[f].values) {
+            negated.push_back(-llr);
+        }
+        EXPECT_EQ(others[f].values, negated);
+    }
     for (std::size_t f = 0; f < exact.size(); ++f) {
         EXPECT_LE(largest_difference(exact[f].values, floats[f].values), 1e-7);
         for (unsigned i = 0; i < o.code.frame_symbols(); ++i) {

@@ -103,6 +103,7 @@ void check_options(const sync_options& o)
     }
     checked_size(o.lookahead).within(0, sync_options::max_lookahead, "lookahead");
     checked_size(o.acquire).within(0, sync_options::max_acquire, "acquire");
+    check_positive_bit(o.positive_bit);
     check_threshold("state_threshold", o.state_threshold);
     check_threshold("lattice_threshold", o.lattice_threshold);
     check_prior("start", o.start);
@@ -202,7 +203,8 @@ setup make_setup(const sync_options& o)
              o.state_threshold,
              o.lattice_threshold,
              begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet())
-                                                         : 1.0 };
+                                                         : 1.0,
+             o.positive_bit };
 }
 
 std::string room::describe(const setup& s)

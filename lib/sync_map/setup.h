@@ -46,6 +46,7 @@ struct setup {
     //! less from drift to drift, which floats need where drifts are many. 1 where priors
     //! of a frame's ends say which paths explain how many items.
     double item_weight;
+    unsigned positive_bit; //!< of sync_output::llr
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary

@@ -201,6 +201,13 @@ unsigned conv_code::output_word(unsigned state, unsigned bit) const
     return word;
 }
 
+conv_code conv_code::opposite() const
+{
+    auto code = *this;
+    code.d_inverted.flip();
+    return code;
+}
+
 std::uint64_t conv_code::stages(std::uint64_t values) const
 {
     const auto whole = values / values_per_period();

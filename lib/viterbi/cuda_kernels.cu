@@ -164,8 +164,7 @@ public:
             allow_shared(fused<prepared, false>(), d_shared, fused_blocks);
             allow_shared(fused<prepared, true>(), d_shared, fused_blocks);
             if constexpr (Code::outputs == 2) {
-                allow_shared(fused<direct_input<false>, false>(), d_shared, fused_blocks);
-                allow_shared(fused<direct_input<true>, false>(), d_shared, fused_blocks);
+                allow_shared(fused<direct_input, false>(), d_shared, fused_blocks);
             }
             int resident = 0;
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -213,13 +212,7 @@ public:
         if constexpr (Code::outputs == 2) {
             if (reads_directly(g)) {
                 mark("prepare");
-                if (g.order.inverted) {
-                    launch<direct_input<true>, false>(
-                        g, memory.input, memory, stream, mark);
-                } else {
-                    launch<direct_input<false>, false>(
-                        g, memory.input, memory, stream, mark);
-                }
+                launch<direct_input, false>(g, memory.input, memory, stream, mark);
                 return;
             }
         }
@@ -247,11 +240,29 @@ private:
         return fused_registers<Code, Narrow, Input, Frames>;
     }
 
+    // A lane alone has no time to lose on outputs that are inverted.
+    template <class Input, bool Frames>
+    static auto forward([[maybe_unused]] unsigned inverted)
+    {
+        if constexpr (Wide == 0 && std::is_same_v<Input, direct_input>) {
+            switch (inverted) {
+            case 1:
+                return forward_registers<Code, Wide, Input, Frames, 1>;
+            case 2:
+                return forward_registers<Code, Wide, Input, Frames, 2>;
+            case 3:
+                return forward_registers<Code, Wide, Input, Frames, 3>;
+            default:
+                break;
+            }
+        }
+        return forward_registers<Code, Wide, Input, Frames>;
+    }
+
     // Rows of 8-byte words for direct_input, whichever trellis reads them.
     static bool reads_directly(const batch_geometry& g)
     {
-        if (!g.plan.streaming() || g.packed4 || g.map.period > 1 ||
-            g.order.inverted > 1) {
+        if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
             return false;
         }
         const auto aligned = [&](unsigned turn) {
@@ -287,9 +298,9 @@ private:
         while (threads > register_threads && all < std::size_t(threads) * d_processors) {
             threads /= 2;
         }
-        forward_registers<Code, Wide, Input, Frames>
-            <<<(all + threads - 1) / threads, threads, 0, stream>>>(
-                g, input, memory.survivors);
+        forward<Input, Frames>(
+            g.order.inverted)<<<(all + threads - 1) / threads, threads, 0, stream>>>(
+            g, input, memory.survivors);
         mark("forward");
         traceback_registers<Code, Wide>
             <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
@@ -341,7 +352,7 @@ std::unique_ptr<kernels> make_kernels(const setup& setup)
         if (name != "auto") {
             throw std::runtime_error("cuda_kernel is \"" + name +
                                      "\": not made for the code " +
-                                     setup.code.to_string() + ", \"auto\" is");
+                                     setup.named.to_string() + ", \"auto\" is");
         }
     }
     return std::make_unique<pbvd>(setup.code);

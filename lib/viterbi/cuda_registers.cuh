@@ -10,9 +10,9 @@
  * bit of the lane, partners exchange and each computes one of the two results. Unrolled
  * over a whole number of turns the permutation costs nothing.
  *
- * Output words are linear in the state, so what the lane contributes only flips signs of
- * the soft values. Decisions ride in the low bits of the metrics as in cpu_kernels.cc,
- * where the range is proved; here H = 4.
+ * Output words are linear in the state, so what the lane contributes only changes what a
+ * 0 and a 1 cost; so does an output that is sent inverted. Decisions ride in the low bits
+ * of the metrics as in cpu_kernels.cc, where the range is proved; here H = 4.
  *
  * Survivors of a pair and strip: N/4 words, word i of lane l holding the decisions of
  * registers 4i … 4i+3, 4 bits each, of the first block in the low half. */
@@ -76,8 +76,10 @@ __device__ inline void repeat(Action&& action)
 /*
  * The path metrics of a pair of blocks, or of a lane's part of them. Moves: instead of
  * unrolling until the permutation has come round, move the registers back every strip.
+ * Inverted: outputs whose values say the opposite, the first highest; a trellis of
+ * several lanes is told when it is made.
  */
-template <class Code, unsigned LB, bool Moves = false>
+template <class Code, unsigned LB, bool Moves = false, unsigned Inverted = 0>
 class register_trellis
 {
 public:
@@ -89,6 +91,7 @@ public:
     static constexpr unsigned words = registers / 4; // of survivors, a strip and thread
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
+    static_assert(lanes == 1 || Inverted == 0, "several lanes learn it at run time");
     //! Stages after which permutation and strips begin anew.
     static constexpr unsigned turn = Moves             ? H
                                      : memory % 4 == 0 ? memory
@@ -105,12 +108,13 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    __device__ explicit register_trellis(unsigned lane) : d_lane(lane)
+    //! \p inverted: as Inverted, of several lanes.
+    __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
         // Which outputs the lane's part of the state flips, at each stage of a turn.
         for (unsigned T = 0; T < memory; ++T) {
             const unsigned at = lane << register_bits;
-            unsigned flips = Code::word(rotated(at, memory - T), 0);
+            unsigned flips = Code::word(rotated(at, memory - T), 0) ^ inverted;
             if (T >= register_bits && (at >> T & 1u)) {
                 // This lane holds the odd states and computes what bit 1 leads to.
                 flips ^= Code::word(0, 1);
@@ -279,25 +283,37 @@ private:
     template <unsigned T>
     __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
     {
-        std::uint32_t v[R];
-        std::uint32_t all_ones = 0;
+        if constexpr (lanes > 1) {
+            cost[0] = 0;
 #pragma unroll
-        for (unsigned r = 0; r < R; ++r) {
-            v[r] = value[r];
-            if (lanes > 1) {
+            for (unsigned r = 0; r < R; ++r) {
+                const auto positive = __vmaxs2(value[r], 0);
+                const auto negative = __vsub2(positive, value[r]);
                 const bool flip = d_flips >> (R * T + R - 1 - r) & 1u;
-                v[r] = flip ? __vsub2(0, v[r]) : v[r];
+                const auto zero = flip ? positive : negative;
+                const auto one = flip ? negative : positive;
+#pragma unroll
+                for (unsigned w = 1u << r; w-- > 0;) {
+                    cost[2 * w + 1] = cost[w] + one;
+                    cost[2 * w] = cost[w] + zero;
+                }
             }
-            all_ones += __vmaxs2(v[r], 0);
+        } else {
+            // From the word that all positive values contradict.
+            constexpr unsigned count = 1u << R, contradicted = count - 1 ^ Inverted;
+            std::uint32_t sum = 0;
+#pragma unroll
+            for (unsigned r = 0; r < R; ++r) {
+                sum += __vmaxs2(value[r], 0);
+            }
+            cost[contradicted] = sum;
+            repeat<count - 1>([&](auto index) {
+                constexpr unsigned others = decltype(index)::value + 1;
+                constexpr unsigned last = others & -others;
+                constexpr unsigned w = contradicted ^ others;
+                cost[w] = __vsub2(cost[w ^ last], value[R - 1 - log2_of(last)]);
+            });
         }
-        constexpr unsigned last = (1u << R) - 1;
-        cost[last] = all_ones;
-        repeat<last>([&](auto index) {
-            // From the word with one more 1: the lowest that w lacks.
-            constexpr unsigned w = last - 1 - decltype(index)::value;
-            constexpr unsigned more = ~w & (w + 1);
-            cost[w] = __vsub2(cost[w | more], v[R - 1 - log2_of(more)]);
-        });
     }
 
     GPUFEC_HOST_DEVICE static constexpr unsigned log2_of(unsigned power)
@@ -318,6 +334,8 @@ template <unsigned R>
 class prepared_input
 {
 public:
+    __device__ static unsigned inverted(const batch_geometry&) { return 0; }
+
     static constexpr unsigned words = (R + 1) / 2;
     struct strip {
         std::uint32_t word[4][words];
@@ -364,10 +382,14 @@ private:
 };
 
 //! Straight from the input: int8 of two outputs, not punctured, rows aligned to 8 bytes.
-template <bool InvertedSecond>
 class direct_input
 {
 public:
+    __device__ static unsigned inverted(const batch_geometry& g)
+    {
+        return g.order.inverted;
+    }
+
     struct strip {
         std::uint32_t word[2][2]; // of each block
     };
@@ -422,9 +444,6 @@ public:
         const auto lowest = both(std::uint16_t(-127));
         v[0] = __vmaxs2(permute(a, b, d_select[t % 2]), lowest);
         v[1] = __vmaxs2(permute(a, b, d_select[t % 2] ^ 0x1111), lowest);
-        if (InvertedSecond) {
-            v[1] = __vsub2(0, v[1]);
-        }
     }
 
 private:
@@ -558,8 +577,8 @@ constexpr unsigned wide_threads = 512;     // of the one for many, at most: all 
 
 //! As many blocks need it: 64 states a thread, unrolled over four stages alone, because
 //! moving them back is cheaper than missing the instruction cache.
-template <class Code, unsigned LB>
-using wide_trellis = register_trellis<Code, LB, LB == 0>;
+template <class Code, unsigned LB, unsigned Inverted = 0>
+using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
 //! Survivors of a thread in device memory: [warp][strip][word][thread of the warp].
 struct global_survivors {
@@ -580,19 +599,19 @@ struct global_survivors {
 };
 
 //! Forward, many blocks: survivors to device memory.
-template <class Code, unsigned LB, class Input, bool Frames>
+template <class Code, unsigned LB, class Input, bool Frames, unsigned Inverted = 0>
 __global__ void __launch_bounds__(wide_threads)
     forward_registers(const __grid_constant__ batch_geometry g,
                       const void* __restrict__ input,
                       std::uint32_t* __restrict__ survivors)
 {
-    using trellis_type = wide_trellis<Code, LB>;
+    using trellis_type = wide_trellis<Code, LB, Inverted>;
     const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     if (pair >= g.pairs) {
         return; // whole warps
     }
-    trellis_type trellis(thread % trellis_type::lanes);
+    trellis_type trellis(thread % trellis_type::lanes, Input::inverted(g));
     const Input values(g, input, pair);
     const global_survivors to{ survivors +
                                global_survivors::offset<trellis_type>(g, thread) };
@@ -752,7 +771,7 @@ __global__ void __launch_bounds__(register_threads)
     const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     const unsigned lane = thread % lanes;
-    trellis_type trellis(lane);
+    trellis_type trellis(lane, Input::inverted(g));
     {
         Input values(g, input, pair < g.pairs ? pair : 0);
         const shared_survivors to{ kept + threadIdx.x, threads };

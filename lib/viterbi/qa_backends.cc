@@ -170,6 +170,14 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
              bits };
 }
 
+// The same, where positive values mean bit 1.
+prepared with_other_sign(prepared p)
+{
+    p.setup = { p.setup.named, p.setup.plan, p.setup.packed4, 1 };
+    p.input = qa::other_sign(std::move(p.input), p.setup.packed4);
+    return p;
+}
+
 // Decodes all of it as one batch of a decoder.
 std::vector<std::uint8_t> decode(batch_decoder<job>& decoder, const prepared& p)
 {
@@ -233,9 +241,12 @@ TEST_P(viterbi_cpu, equals_reference)
     // Near 1 dB at rate 1/2 there are many errors, so decisions are hard.
     for (const double sigma : { 0.0, 25.0 }) {
         const auto p = prepare(GetParam(), sigma);
+        const auto other = with_other_sign(p);
         for (const auto& set : cpu_variants()) {
             const auto decoder = room::make_cpu(p.setup, blocks_for(p), 2, set);
             EXPECT_EQ(decode(*decoder, p), p.expected) << set;
+            const auto opposite = room::make_cpu(other.setup, blocks_for(p), 2, set);
+            EXPECT_EQ(decode(*opposite, other), p.expected) << set;
         }
     }
 }
@@ -252,9 +263,11 @@ TEST_P(viterbi_cuda, equals_reference)
     for (const std::string kernel : { "auto", "pbvd", "registers", "fused" }) {
         for (const double sigma : { 0.0, 25.0 }) {
             const auto p = prepare(GetParam(), sigma);
-            const auto decoder = make_cuda(p, kernel);
-            if (decoder) {
-                EXPECT_EQ(decode(*decoder, p), p.expected) << kernel;
+            for (const auto& q : { p, with_other_sign(p) }) {
+                const auto decoder = make_cuda(q, kernel);
+                if (decoder) {
+                    EXPECT_EQ(decode(*decoder, q), q.expected) << kernel;
+                }
             }
         }
     }
@@ -308,12 +321,15 @@ TEST(viterbi_range, full_scale_values_for_long)
                 v = random() & 1 ? -128 : 127;
             }
             p.expected = reference::parallel_blocks(code, p.setup.plan, p.input, p.bits);
-            const auto cpu = room::make_cpu(p.setup, blocks_for(p), 1);
-            EXPECT_EQ(decode(*cpu, p), p.expected);
-            if (!find_cuda_devices().devices.empty()) {
+            for (const auto& q : { p, with_other_sign(p) }) {
+                const auto cpu = room::make_cpu(q.setup, blocks_for(q), 1);
+                EXPECT_EQ(decode(*cpu, q), q.expected);
+                if (find_cuda_devices().devices.empty()) {
+                    continue;
+                }
                 for (const std::string kernel : { "pbvd", "registers", "fused" }) {
-                    if (const auto cuda = make_cuda(p, kernel)) {
-                        EXPECT_EQ(decode(*cuda, p), p.expected) << kernel;
+                    if (const auto cuda = make_cuda(q, kernel)) {
+                        EXPECT_EQ(decode(*cuda, q), q.expected) << kernel;
                     }
                 }
             }

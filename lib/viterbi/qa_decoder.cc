@@ -23,6 +23,7 @@ viterbi_options options(const conv_code& code,
                         unsigned frame_bits = 0)
 {
     viterbi_options o{ code };
+    o.positive_bit = 0; // as qa::transmit() has it
     o.ends = ends;
     o.frame_bits = frame_bits;
     o.where = backend::cpu;
@@ -400,6 +401,107 @@ TEST(viterbi_decoder, estimates_the_channel)
     EXPECT_NEAR(sum / batches, truth, 0.1 * truth);
 }
 
+// The bits, and what is said of each batch, in steps of a float and of whole numbers.
+template <class Item>
+std::pair<std::vector<std::uint8_t>, std::vector<double>>
+bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
+{
+    viterbi_decoder decoder(o);
+    std::vector<std::uint8_t> bits, part(1000);
+    std::vector<double> statistics;
+    for (std::size_t pushed = 0; !decoder.done();) {
+        pushed += decoder.push(items.data() + pushed, items.size() - pushed);
+        if (pushed == items.size()) {
+            decoder.finish();
+        }
+        const auto n = decoder.pull_bits(part.data(), part.size());
+        bits.insert(bits.end(), part.begin(), part.begin() + n);
+        viterbi_decoder::batch_statistics s;
+        if (decoder.take_statistics(s)) {
+            statistics.insert(statistics.end(),
+                              { double(s.first_bit), s.channel_error_rate, s.metric });
+        }
+        if (n == 0) {
+            decoder.wait(1000ms);
+        }
+    }
+    return { bits, statistics };
+}
+
+TEST(viterbi_decoder, positive_bit_says_what_a_positive_value_means)
+{
+    using t = termination;
+    for (const auto& preset : conv_presets()) {
+        const auto code = conv_code::preset(preset.name);
+        for (const auto ends :
+             { t::streaming, t::terminated, t::truncated, t::tailbiting }) {
+            SCOPED_TRACE(preset.name + ", " + std::to_string(int(ends)));
+            const unsigned frame = ends == t::streaming ? 0 : 77;
+            const auto sent = qa::transmit(code, ends, frame, 770, 24, 11);
+            const auto plan = make_block_plan(code, ends, frame, 64, 40);
+            auto o = options(code, ends, frame);
+            o.decode_length = 64;
+            o.overlap = 40;
+            o.batch = 4 * plan.blocks_per_frame;
+            const auto decode = [&](const auto& items, unsigned positive_bit) {
+                o.positive_bit = positive_bit;
+                const auto r = bits_and_statistics(o, items);
+                EXPECT_FALSE(r.second.empty());
+                return r;
+            };
+            const auto expected = decode(sent.values, 0);
+            EXPECT_EQ(expected.first,
+                      reference::parallel_blocks(code, plan, sent.values, 770));
+            EXPECT_EQ(decode(qa::other_sign(sent.values, false), 1), expected);
+            o.format = soft_format::packed4;
+            const auto packed = qa::pack4(sent.values, plan.frame_values);
+            EXPECT_EQ(decode(qa::other_sign(packed, true), 1), decode(packed, 0));
+            o.format = soft_format::float32;
+            std::vector<float> floats, others;
+            for (const auto v : sent.values) {
+                floats.push_back(floats.size() % 50 == 7 ? NAN : v * 0.0401f);
+                others.push_back(-floats.back());
+            }
+            EXPECT_EQ(decode(others, 1), decode(floats, 0));
+        }
+    }
+}
+
+// Of a code that has none of both, a wrong sign shows as noise; of one that is the same
+// for inverted bits, it inverts them.
+TEST(viterbi_decoder, a_wrong_sign)
+{
+    const auto decode = [](const conv_code& code, unsigned positive_bit) {
+        auto o = options(code);
+        o.positive_bit = positive_bit;
+        const auto sent = qa::transmit(code, o.ends, 0, 4000, 8, 12);
+        const auto [bits, statistics] = bits_and_statistics(o, sent.values);
+        std::size_t wrong = 0;
+        for (std::size_t i = 100; i + 100 < bits.size(); ++i) {
+            wrong += bits[i] != sent.bits[i];
+        }
+        return std::make_pair(wrong, statistics.at(1));
+    };
+    for (const auto& preset : conv_presets()) {
+        const auto code = conv_code::preset(preset.name);
+        SCOPED_TRACE(preset.name);
+        const bool transparent =
+            std::all_of(preset.polynomials.begin(), preset.polynomials.end(), [](int p) {
+                return __builtin_parity(std::abs(p));
+            });
+        const auto right = decode(code, 0), wrong = decode(code, 1);
+        EXPECT_EQ(right.first, 0u);
+        EXPECT_LT(right.second, 0.01);
+        if (transparent) {
+            EXPECT_EQ(wrong.first, 3800u);
+            EXPECT_LT(wrong.second, 0.01);
+        } else {
+            EXPECT_GT(wrong.first, 400u);
+            EXPECT_GT(wrong.second, 0.1);
+        }
+    }
+}
+
 TEST(viterbi_decoder, refuses_bad_options)
 {
     const conv_code code(7, { 0171, 0133 });
@@ -426,6 +528,8 @@ TEST(viterbi_decoder, refuses_bad_options)
     EXPECT_NE(error([](o& x) { x.cuda_kernel = "fast"; }).find("cuda_kernel is \"fast\""),
               std::string::npos);
     EXPECT_NE(error([](o& x) { x.devices.clear(); }), "");
+    EXPECT_EQ(error([](o& x) { x.positive_bit = 2; }),
+              "positive_bit is 2: allowed are 0 and 1");
     EXPECT_NE(error([](o& x) { x.frame_bits = 5; }), "");
     viterbi_decoder good(options(code));
     EXPECT_THROW(good.set_soft_scale(-1), std::invalid_argument);

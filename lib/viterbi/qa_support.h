@@ -16,8 +16,9 @@ namespace gr::gpufec::viterbi {
 namespace qa {
 
 struct transmission {
-    std::vector<std::uint8_t> bits;  // sent, one a byte
-    std::vector<std::int8_t> values; // received, frames without padding
+    std::vector<std::uint8_t> bits; // sent, one a byte
+    // Received, frames without padding; positive means bit 0.
+    std::vector<std::int8_t> values;
 };
 
 //! \p count information bits (a whole number of frames); noise of \p sigma steps on an
@@ -80,6 +81,26 @@ inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
         v = std::max(v >> 4, -7);
     }
     return values;
+}
+
+//! What says the same where a positive value means the other bit. The largest values, 127
+//! or 7, become −127 or −7 and −128 or −8 in turn.
+inline std::vector<std::int8_t> other_sign(std::vector<std::int8_t> items, bool packed4)
+{
+    unsigned turn = 0;
+    const auto negated = [&turn](int v, int largest) {
+        return v == largest ? -largest - int(++turn % 2) : -std::max(v, -largest);
+    };
+    for (auto& item : items) {
+        if (packed4) {
+            const int high = negated(item >> 4, 7);
+            const int low = negated(std::int8_t(unsigned(item) << 4) >> 4, 7);
+            item = std::int8_t((unsigned(high) & 15u) << 4 | (unsigned(low) & 15u));
+        } else {
+            item = std::int8_t(negated(item, 127));
+        }
+    }
+    return items;
 }
 
 inline std::vector<std::uint8_t> unpack(const std::vector<std::uint8_t>& bytes,

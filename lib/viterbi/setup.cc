@@ -9,9 +9,11 @@ namespace gr::gpufec::viterbi {
 
 setup make_setup(const viterbi_options& o)
 {
+    check_positive_bit(o.positive_bit);
     setup s(o.code,
             make_block_plan(o.code, o.ends, o.frame_bits, o.decode_length, o.overlap),
-            o.format == soft_format::packed4);
+            o.format == soft_format::packed4,
+            o.positive_bit);
     for (const char* known : { "auto", "pbvd", "registers", "fused" }) {
         if (o.cuda_kernel == known) {
             s.cuda_kernel = known;
@@ -42,7 +44,7 @@ batch_limits setup::limits(std::size_t blocks) const
 
 std::string room::describe(const setup& s)
 {
-    return s.code.to_string() + ", D=" + std::to_string(s.plan.decode_length) +
+    return s.named.to_string() + ", D=" + std::to_string(s.plan.decode_length) +
            " L=" + std::to_string(s.plan.overlap) + ",";
 }
 

@@ -13,14 +13,19 @@
 namespace gr::gpufec::viterbi {
 
 struct setup {
-    conv_code code;
+    conv_code named; //!< the code as it was asked for
+    conv_code code;  //!< the same, where positive soft values mean bit 0
     block_plan plan;
     value_map map;
     bool packed4; //!< two values per byte, else int8
     std::string cuda_kernel = "auto";
 
-    setup(const conv_code& c, const block_plan& p, bool packed)
-        : code(c), plan(p), map(make_value_map(c)), packed4(packed)
+    setup(const conv_code& c, const block_plan& p, bool packed, unsigned positive_bit = 0)
+        : named(c),
+          code(positive_bit ? c.opposite() : c),
+          plan(p),
+          map(make_value_map(c)),
+          packed4(packed)
     {
     }
 

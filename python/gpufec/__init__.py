@@ -12,8 +12,9 @@ channel_bsid inserts and deletes. conv_presets() lists the codes of the standard
 polynomials_from_gr_fec() converts polynomials,
 codebook_*() make those of gpu_sync_map.
 
-Soft values are positive for bit 0. gr-fec and gr-digital have it the other way round:
-negate theirs.
+positive_bit says which bit a positive soft value means: 1 for gpu_viterbi_pbvd, as in
+gr-fec, gr-digital, gr-satellites and SatDump, and 0 for gpu_ldpc_dvbs2, as in gr-dvbs2rx,
+unless it is given.
 """
 
 from . import gpufec_python

@@ -21,7 +21,7 @@ DECODER_DEFAULTS = dict(
     frame_bits=0, soft_input="int8", soft_scale=32.0,
     packed_output=True, decode_length=0, overlap=0, batch=0, slots=3, max_latency_ms=50,
     backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len",
-    devices=[], preset="")
+    devices=[], preset="", positive_bit=1)
 ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
     frame_bits=0, packed_input=True, packed_output=True, preset="")
@@ -106,7 +106,7 @@ class qa_bindings(unittest.TestCase):
         gpufec.conv_encoder(**ENCODER_DEFAULTS)
 
     def test_everything_is_documented(self):
-        self.assertIn("positive means bit 0", gpufec.gpu_viterbi_pbvd.__doc__)
+        self.assertIn("positive means bit 1", gpufec.gpu_viterbi_pbvd.__doc__)
         for block, parameters in ((gpufec.gpu_viterbi_pbvd, DECODER_DEFAULTS),
                                   (gpufec.conv_encoder, ENCODER_DEFAULTS)):
             for name in parameters:

@@ -189,6 +189,26 @@ class decoder_blocks:
             with self.assertRaisesRegex(ValueError, "max_latency_ms is .*: allowed are"):
                 block.set_max_latency_ms(wrong)
 
+    def test_positive_bit(self):
+        """Values of the other sign say the same where a positive one means the other bit."""
+        expected = self.decode(self.block(backend="cpu"))
+        self.items = self.other_sign(self.items)
+        found = self.decode(self.block(backend="cpu", positive_bit=1 - self.positive_bit))
+        np.testing.assert_array_equal(found[0], self.other_sign_of_output(expected[0]))
+        self.assertEqual(found[1], expected[1])
+        for wrong in (-1, 2):
+            with self.assertRaisesRegex(ValueError,
+                                        f"positive_bit is {wrong}: allowed are 0 and 1"):
+                self.block(backend="cpu", positive_bit=wrong)
+
+    positive_bit = 0 # if none is given
+
+    def other_sign(self, items):
+        return (-items.view(np.int8)).view(items.dtype)
+
+    def other_sign_of_output(self, output):
+        return output
+
     # Framed input needs its length tags, which a source that waits does not send.
 
     def gated(self):
@@ -199,6 +219,8 @@ class decoder_blocks:
 
 
 class qa_viterbi(decoder_blocks, unittest.TestCase):
+    positive_bit = 1
+
     def make_items(self):
         return support.soft_values(support.encode(support.random_bits(6000, 1)), sigma=0.7,
                                    seed=1)
@@ -292,6 +314,9 @@ class qa_sync_stream(decoder_blocks, unittest.TestCase):
     def block(self, **parameters):
         return gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, p_insert=0.03, p_delete=0.03,
                                    mode=self.mode, output="posteriors", **parameters)
+
+    def other_sign(self, items):
+        return items # received bits, which have none
 
 
 class qa_sync_framed(qa_sync_stream):

@@ -158,6 +158,22 @@ class qa_grc(unittest.TestCase):
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
+    def test_decimal_polynomials_are_refused_in_words(self):
+        for key in BOTH:
+            _, block = self.graph(key, **custom(polynomials="[171, 133]"))
+            self.assertRegex("\n".join(block.get_error_messages()),
+                             "an octal number begins with 0o' and")
+
+    def test_signs_are_asked_for_in_words(self):
+        """The first one is the default."""
+        for key, default in ((DECODER, "1"), (LDPC_DECODER, "0"),
+                             ("gpufec_gpu_sync_map", "0")):
+            options = self.platform.blocks[key].parameters_data
+            sign = next(p for p in options if p["id"] == "positive_bit")
+            self.assertEqual(sign["options"][0], default)
+            for bit, label in zip(sign["options"], sign["option_labels"]):
+                self.assertIn(f"Positive is bit {bit} (", label)
+
     def test_presets_are_those_of_the_module(self):
         presets = {p.name: p for p in gpufec.conv_presets()}
         for key in BOTH:

@@ -307,6 +307,11 @@ class qa_ldpc(unittest.TestCase):
                                   packed_output=False, **parameters)
             last = pdus[-1][1]
             self.assertTrue(np.array_equal(last < 0, codewords[-len(last):] == 1))
+            # They have the sign of the input.
+            _, negated = self.decided(-np.concatenate(llr), tags, llr_pdu=True,
+                                      positive_bit=1, **parameters)
+            for (_, one), (_, other) in zip(pdus, negated, strict=True):
+                self.assertTrue(np.array_equal(other, -one))
 
     def test_decisions_of_a_code_that_ends_inside_a_byte(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:

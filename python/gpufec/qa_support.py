@@ -85,8 +85,8 @@ def encode_frames(bits, frame_bits, **code):
 
 def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
     """Soft values of coded bits over AWGN, amplitude 1 and 32 steps per unit; positive
-    means bit 0. packed4 has 4 steps per unit; each row (frame) begins on a byte."""
-    signal = 1.0 - 2.0 * coded
+    means bit 1. packed4 has 4 steps per unit; each row (frame) begins on a byte."""
+    signal = 2.0 * coded - 1.0
     if sigma > 0:
         signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)
     if soft_input == "float":

@@ -138,9 +138,10 @@ class qa_viterbi_stream(unittest.TestCase):
     def test_lowest_integers(self):
         bits = support.random_bits(1000, 6)
         coded = support.encode(bits)
-        items = np.where(coded == 1, -128, 127).astype(np.int8)
-        output, _ = support.decode(items)
-        np.testing.assert_array_equal(output, np.packbits(bits))
+        for one, zero, positive_bit in ((127, -128, 1), (-128, 127, 0)):
+            items = np.where(coded == 1, one, zero).astype(np.int8)
+            output, _ = support.decode(items, positive_bit=positive_bit)
+            np.testing.assert_array_equal(output, np.packbits(bits))
         for value in (-128, 0, 127):
             output, _ = support.decode(np.full(777, value, np.int8), packed_output=False)
             self.assertEqual(len(output), 389)
@@ -161,14 +162,13 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(decoder.relative_rate(), rate)
 
     def test_gr_fec_encoder(self):
-        """Their encoder, and their sign: positive means bit 1 there."""
+        """Their encoder, and their sign, which is the default: positive means bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
         graph = gr.top_block()
         sink = blocks.vector_sink_b()
         graph.connect(support.vector_source(bits), fec.encoder(encoder, 1, 1),
                       blocks.char_to_float(1, 0.5), blocks.add_const_ff(-1),
-                      blocks.multiply_const_ff(-1),
                       gpufec.gpu_viterbi_pbvd(soft_input="float", packed_output=False,
                                               backend="cpu"),
                       sink)

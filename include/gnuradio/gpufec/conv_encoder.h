@@ -27,7 +27,7 @@ namespace gr::gpufec {
  * Tags go to the output item that holds the first coded bit of their item's first
  * information bit.
  *
- * Map bit 0 to a positive value for gpu_viterbi_pbvd.
+ * Map bit 1 to a positive value for gpu_viterbi_pbvd, or tell it what you do.
  */
 class GPUFEC_API conv_encoder : virtual public gr::block
 {

@@ -22,7 +22,8 @@ namespace gr::gpufec {
  *
  * The input is channel values (LLRs) of any constellation, N per frame, deinterleaved:
  * int8 with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit
- * \b 0. NaN counts as 0, infinities saturate, and −128 becomes −127.
+ * \b 0, as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a
+ * DVB-S2 code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
  *
  * The output is the K message bits of each frame, or its N bits: packed MSB-first and
  * padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
@@ -48,8 +49,9 @@ namespace gr::gpufec {
  * N bits of each frame. gr-dvbs2rx's demapper takes them to refine its estimate of the
  * SNR. There is one PDU per frame. Its metadata are \c simd_size (long), always 1, and
  * \c frame_cnt (uint64), the number of the frame, from 0. Its data are N int8, +127 for a
- * bit decided 0 and −127 for 1: decisions, not posteriors. That demapper remembers 64
- * frames, so \p batch times \p slots should not exceed 32 with it.
+ * bit decided as \p positive_bit and −127 for the other: decisions, not posteriors. That
+ * demapper takes positive for 0, and remembers 64 frames, so \p batch times \p slots
+ * should not exceed 32 with it.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {
@@ -88,6 +90,7 @@ public:
      * \param llr_pdu send the decisions on each frame from the message port llr_pdu
      * \param devices CUDA devices, up to 16, that take batches in turn, instead of
      *        \p device; empty: that one alone
+     * \param positive_bit the bit, 0 or 1, that a positive LLR means, in and out
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -115,7 +118,8 @@ public:
                      bool acm = false,
                      const std::map<std::string, std::string>& named_codes = {},
                      bool llr_pdu = false,
-                     const std::vector<int>& devices = {});
+                     const std::vector<int>& devices = {},
+                     int positive_bit = 0);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -40,7 +40,7 @@ namespace gr::gpufec {
  * to q = 256, else shorts. "posteriors" gives q floats per symbol, and "extrinsics" the
  * same without the part of the second input. "llr" gives log2 q signed bytes per symbol:
  * the LLRs of its bits without the part of the second input, the most significant bit
- * first, 8 steps per nat, \b positive \b means \b bit \b 0.
+ * first, 8 steps per nat; \b positive \b means \b bit \b 0, unless \p positive_bit is 1.
  *
  * Tags on the first output item of each frame:
  *  - \c sync_drift (long): items received less items sent, most likely, of the frame,
@@ -107,6 +107,7 @@ public:
      *        last item
      * \param devices CUDA devices, up to 16, that take batches in turn, instead of
      *        \p device; empty: that one alone
+     * \param positive_bit the bit, 0 or 1, that a positive LLR of output "llr" means
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -144,7 +145,8 @@ public:
                      const std::vector<double>& start_prior = {},
                      int end_first = 0,
                      const std::vector<double>& end_prior = {},
-                     const std::vector<int>& devices = {});
+                     const std::vector<int>& devices = {},
+                     int positive_bit = 0);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -23,10 +23,11 @@ namespace gr::gpufec {
  * Convolutional Codes on GPU", 2016). The output does not depend on the backend, nor on
  * how the blocks were batched.
  *
- * The input is soft values, of which \b positive \b means \b bit \b 0, as in gr-dvbs2rx.
- * gr-fec and gr-digital have it the other way round: negate their soft values, or the
- * bits come out inverted, which does not show with 171/133. 0 is an erasure, and so is
- * NaN. Infinities saturate, and −128 becomes −127.
+ * The input is soft values, of which \b positive \b means \b bit \b 1, as in gr-fec,
+ * gr-digital, gr-satellites and SatDump, unless \p positive_bit is 0. Where all
+ * polynomials have an odd number of ones, as 171 and 133 have, a wrong sign inverts the
+ * bits of the output, and nothing shows it; with other codes channel_error_rate() is that
+ * of noise. 0 is an erasure, and so is NaN. Infinities saturate, and −128 becomes −127.
  *
  * The output is bytes of eight bits, the first most significant (packed_output), or of
  * one bit. Each frame is padded to a byte, and so is the end of a stream. Everything that
@@ -78,6 +79,7 @@ public:
      *        \p device; empty: that one alone
      * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
      *        the first four parameters, of which none must be given then; "": none
+     * \param positive_bit the bit, 0 or 1, that a positive soft value means
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -100,7 +102,8 @@ public:
                      const std::string& cuda_kernel = "auto",
                      const std::string& length_tag_key = "packet_len",
                      const std::vector<int>& devices = {},
-                     const std::string& preset = "");
+                     const std::string& preset = "",
+                     int positive_bit = 1);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -164,7 +164,7 @@ enum class ldpc_schedule {
 //! \throws std::invalid_argument
 GPUFEC_API ldpc_schedule ldpc_schedule_from_string(const std::string& name);
 
-//! How channel values are given; positive means bit 0 in both.
+//! How channel values are given.
 enum class llr_format {
     int8,   //!< one signed byte; llr_scale of its steps make a nat
     float32 //!< one float, in nats
@@ -187,6 +187,7 @@ struct ldpc_options : run_options {
     bool keep_codeword = false; //!< for ldpc_decoder::codeword()
     double offset = -1;         //!< nats; negative: the code's own
     double normalization = -1;  //!< factor; negative: the code's own
+    unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive channel value means
 };
 
 /*!

@@ -20,7 +20,7 @@ namespace gr::gpufec {
  * bits, likewise. A frame that is not complete when the input ends is not sent. Tags go
  * to the output item of their bit.
  *
- * Map bit 0 to a positive value for gpu_ldpc_dvbs2.
+ * Map bit 0 to a positive value for gpu_ldpc_dvbs2, or tell it what you do.
  */
 class GPUFEC_API ldpc_encoder : virtual public gr::block
 {

@@ -254,8 +254,8 @@ enum class sync_output {
     symbols,     //!< the most likely symbol: uint8 up to q = 256, else int16
     posteriors,  //!< q floats of sum 1
     extrinsics,  //!< q floats of sum 1: posteriors without the prior's part
-    llr,         //!< log2 q int8, most significant bit first, positive means 0, 8 a nat;
-                 //!< of the extrinsics
+    llr,         //!< log2 q int8, most significant bit first, 8 steps per nat, positive
+                 //!< for the positive_bit of sync_options; of the extrinsics
     posteriors64 //!< q doubles of sum 1
 };
 
@@ -317,6 +317,9 @@ struct sync_options : run_options {
     double state_threshold = 0;
     //! Lattice values below this part of the row's largest count as 0, CPU only.
     double lattice_threshold = 0;
+
+    //! The bit, 0 or 1, that a positive value of sync_output::llr means.
+    unsigned positive_bit = 0;
 };
 
 //! What is known of a decoded frame.

@@ -87,6 +87,10 @@ public:
     std::uint64_t stages(std::uint64_t values) const;
     //! The stage that sends soft value \p value (counted from the frame's start).
     std::uint64_t stage_of(std::uint64_t value) const { return stages(value + 1) - 1; }
+    //! The same with each output inverted: what this code is to whom soft values mean the
+    //! opposite.
+    conv_code opposite() const;
+
     //! Information bits per soft value.
     double rate() const { return double(d_period) / values_per_period(); }
 
@@ -160,7 +164,7 @@ GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
 GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
                                                     int constraint_length = 7);
 
-//! How soft values are coded; positive means bit 0 in all of them.
+//! How soft values are coded.
 enum class soft_format {
     int8,    //!< one signed byte; −128 counts as −127
     float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
@@ -242,6 +246,7 @@ struct viterbi_options : run_options {
     unsigned decode_length = 0; //!< D, a multiple of 32; 0: chosen for the code
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
+    unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
 };
 
 /*!
