@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The gpufec command line tool, called as a user calls it. Usage: qa_gpufec.py TOOL"""
+"""The gpufec command line tool, called as a user calls it. Usage: qa_gpufec.py TOOL TOOL_WITH_SIMULATED_DEVICES"""
 
 import array
 import fcntl
@@ -20,6 +20,7 @@ import time
 import unittest
 
 TOOL = "gpufec"
+SIMULATED = ""
 
 
 def run(*arguments, **keywords):
@@ -1069,6 +1070,22 @@ class qa_files(unittest.TestCase):
         self.assertIn(b"frames too early", result.stderr)
 
 
+class qa_devices(unittest.TestCase):
+
+    def test_a_device_that_fails(self):
+        """The output is whole, and standard error says what happened."""
+        generator = random.Random(7)
+        bits = [generator.getrandbits(1) for _ in range(40000)]
+        soft = bytes(40 if bit else 256 - 40 for bit in encode_k7(bits))
+        environment = dict(os.environ, GPUFEC_SIMULATED_FAILURE="0:2")
+        result = subprocess.run([SIMULATED, "decode", "viterbi", "--batch", "2", "-", "-"],
+                                input=soft, capture_output=True, timeout=120, env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, pack(bits))
+        self.assertIn(b"simulated device 0 failed", result.stderr)
+        self.assertIn(b"goes on with the CPU, nothing is lost", result.stderr)
+
+
 if __name__ == "__main__":
-    TOOL = os.path.abspath(sys.argv.pop(1))
+    TOOL, SIMULATED = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
     unittest.main()

@@ -9,11 +9,14 @@
 
 #include "lab/slot_rates.h"
 #include "options.h"
+#include "printable.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <iostream>
 #include <memory>
+#include <string>
 
 namespace gr::gpufec {
 
@@ -58,7 +61,7 @@ class decoder_adapter : public byte_decoder
 public:
     template <class Options>
     decoder_adapter(const Options& options, const stream_rates& r)
-        : byte_decoder(r), d_decoder(options)
+        : byte_decoder(r), d_decoder(options, hooks())
     {
     }
 
@@ -84,6 +87,19 @@ public:
 
 protected:
     Decoder d_decoder;
+
+private:
+    // What goes well would be noise on a terminal.
+    static decoder_hooks hooks()
+    {
+        decoder_hooks h;
+        h.log = [](log_level level, const std::string& text) {
+            if (level != log_level::info) {
+                std::cerr << "gpufec: " + printable(text) + "\n";
+            }
+        };
+        return h;
+    }
 };
 
 //! A room's benchmark from slot to slot.
