@@ -96,18 +96,27 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
 }
 
 std::size_t
-gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t room, std::uint64_t /*first*/)
+gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
 {
     auto* const to = reinterpret_cast<std::uint8_t*>(out);
     const auto pulled =
         d_packed ? d_decoder.pull_packed(to, room) : d_decoder.pull_bits(to, room);
-    viterbi_decoder::batch_statistics batch;
-    if (d_decoder.take_statistics(batch)) {
-        const auto item = output_of_bit(batch.first_bit);
-        add_tag(item, d_ber_key, pmt::from_double(batch.channel_error_rate));
-        add_tag(item, d_metric_key, pmt::from_double(batch.metric));
-        d_channel_error_rate = batch.channel_error_rate;
-        d_metric = batch.metric;
+    viterbi_decoder::batch_statistics s;
+    if (d_decoder.take_statistics(s)) {
+        d_channel_error_rate = s.channel_error_rate;
+        d_metric = s.metric;
+    }
+    while (d_decoder.take_stream_statistics(s)) {
+        d_statistics.push_back(s);
+    }
+    for (; !d_statistics.empty(); d_statistics.pop_front()) {
+        const auto& oldest = d_statistics.front();
+        const auto item = output_of_bit(oldest.first_bit);
+        if (item >= first + pulled) {
+            break;
+        }
+        add_tag(item, d_ber_key, pmt::from_double(oldest.channel_error_rate));
+        add_tag(item, d_metric_key, pmt::from_double(oldest.metric));
     }
     return pulled;
 }

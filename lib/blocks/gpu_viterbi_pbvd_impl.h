@@ -10,6 +10,7 @@
 #include <gnuradio/gpufec/gpu_viterbi_pbvd.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <atomic>
+#include <deque>
 #include <string>
 
 namespace gr::gpufec {
@@ -38,6 +39,7 @@ private:
     std::size_t devices() const override { return d_options.devices.size(); }
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;
+    void restart() override { d_statistics.clear(); }
 
     std::uint64_t output_of_bit(std::uint64_t bit) const;
     void move_tags(std::uint64_t end);
@@ -48,6 +50,7 @@ private:
     const pmt::pmt_t d_length_tag_key; // null: none
     const pmt::pmt_t d_ber_key, d_metric_key;
     bool d_warned_of_length = false;
+    std::deque<viterbi_decoder::batch_statistics> d_statistics; // of items to be given
 
     std::atomic<float> d_soft_scale;
     std::atomic<double> d_max_latency_ms;

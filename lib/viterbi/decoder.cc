@@ -4,6 +4,8 @@
 /* How a stream of soft values becomes parallel blocks, which overlap in their input, and
  * how their bits become a stream again. */
 
+#include "decoder_impl.h"
+#include "pipeline/refuse.h"
 #include "pipeline/stream_decoder.h"
 #include "room.h"
 #include "statistics.h"
@@ -18,12 +20,6 @@ namespace gr::gpufec {
 using namespace viterbi;
 
 namespace {
-
-void check_scale(float scale)
-{
-    require(
-        std::isfinite(scale) && scale > 0, "soft_scale", scale, "finite values above 0");
-}
 
 // Bits from number `first` on, most significant first, one a byte.
 void unpack(const std::byte* from, std::size_t first, std::size_t n, std::uint8_t* out)
@@ -49,6 +45,16 @@ void unpack(const std::byte* from, std::size_t first, std::size_t n, std::uint8_
     }
 }
 
+} // namespace
+
+namespace viterbi {
+
+void check_scale(float scale)
+{
+    require(
+        std::isfinite(scale) && scale > 0, "soft_scale", scale, "finite values above 0");
+}
+
 void convert(const float* from, float scale, std::byte* to, std::size_t n)
 {
     constexpr std::size_t chunk = 1024;
@@ -63,12 +69,13 @@ void convert(const float* from, float scale, std::byte* to, std::size_t n)
     }
 }
 
-} // namespace
+} // namespace viterbi
 
-class viterbi_decoder::impl : public stream_decoder<room>
+class viterbi_decoder::streaming : public stream_decoder<room>,
+                                   public viterbi_decoder::impl
 {
 public:
-    impl(const viterbi_options& options, decoder_hooks hooks)
+    streaming(const viterbi_options& options, decoder_hooks hooks)
         : stream_decoder(options, std::move(hooks), 1),
           d_options(options),
           d_estimate(make_setup(options))
@@ -80,7 +87,7 @@ public:
         open(make_setup(options));
     }
 
-    std::size_t push(const void* items, std::size_t count)
+    std::size_t push(const void* items, std::size_t count) override
     {
         return take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
             if (d_options.format == soft_format::float32) {
@@ -108,9 +115,17 @@ public:
         if (!slot || room == 0) {
             return 0;
         }
-        const auto& batch = d_batches.front();
+        auto& batch = d_batches.front();
         if (d_given == 0) {
-            d_statistics = batch.statistics ? batch.statistics : estimate(*slot, batch);
+            if (!batch.statistics) {
+                estimate(*slot, batch);
+            }
+            statistics = batch.statistics;
+            stream_statistics.insert(
+                stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
+            while (stream_statistics.size() > most_statistics) {
+                stream_statistics.pop_front(); // nobody takes them
+            }
         }
         const auto size = batch_size(batch, packed);
         const auto n = std::min(room, size - d_given);
@@ -125,7 +140,7 @@ public:
         return n;
     }
 
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes)
+    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override
     {
         const auto frame = output_bytes_per_frame();
         return pull(
@@ -140,7 +155,7 @@ public:
             });
     }
 
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits)
+    std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override
     {
         return pull(
             bits, false, [&](const std::byte* from, std::size_t first, std::size_t n) {
@@ -152,7 +167,7 @@ public:
             });
     }
 
-    std::uint64_t output_of_item(std::uint64_t item, bool packed) const
+    std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
     {
         if (plan().streaming()) {
             const auto bit = code().stage_of(item * values_per_item());
@@ -165,24 +180,31 @@ public:
                       : frame * plan().frame_bits + bit;
     }
 
-    std::size_t items_per_frame() const
+    std::size_t items_per_frame() const override
     {
         return plan().streaming() ? 1 : d_setup->frame_input_bytes();
     }
 
-    const conv_code& code() const { return d_options.code; }
+    void set_soft_scale(float scale) override
+    {
+        check_scale(scale);
+        d_options.soft_scale = scale;
+    }
+    const conv_code& code() const override { return d_options.code; }
+    unsigned decode_length() const override { return plan().decode_length; }
+    unsigned overlap() const override { return plan().overlap; }
     const block_plan& plan() const { return d_setup->plan; }
 
-    viterbi_options d_options;
-    std::optional<batch_statistics> d_statistics;
-
 private:
+    static constexpr std::size_t most_statistics = 1u << 16;
+
     // What a submitted slot will give.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        std::optional<batch_statistics> statistics; // if its input is gone
+        std::optional<batch_statistics> statistics; // if they are made
+        std::vector<batch_statistics> fixed;        // of fixed places of the stream
     };
 
     // Pieces: parallel blocks of a stream, or frames.
@@ -286,7 +308,8 @@ private:
         d_batches.clear();
         d_given = 0;
         d_next_piece = 0;
-        d_statistics.reset();
+        statistics.reset();
+        stream_statistics.clear();
     }
 
     // Estimated from input that is about to go.
@@ -295,14 +318,32 @@ private:
         const auto batch = std::find_if(d_batches.begin(),
                                         d_batches.end(),
                                         [](const submitted& b) { return !b.statistics; });
-        batch->statistics = estimate(s, *batch);
+        estimate(s, *batch);
     }
 
-    batch_statistics estimate(const slot& s, const submitted& batch) const
+    std::uint64_t byte_of(std::uint64_t bit) const
     {
-        auto statistics = d_estimate(s.job, s.from, s.output, batch.bits);
-        statistics.first_bit = batch.first_bit;
-        return statistics;
+        return plan().streaming() ? bit / 8
+                                  : bit / plan().frame_bits * output_bytes_per_frame() +
+                                        bit % plan().frame_bits / 8;
+    }
+
+    void estimate(const slot& s, submitted& batch) const
+    {
+        batch.statistics = d_estimate(s.job, s.from, s.output, batch.bits);
+        batch.statistics->first_bit = batch.first_bit;
+        batch.statistics->first_byte = byte_of(batch.first_bit);
+        const std::size_t bits =
+            plan().streaming() ? plan().decode_length : plan().frame_bits;
+        const auto every = d_estimate.pieces_between();
+        const auto pieces = (batch.bits + bits - 1) / bits;
+        const auto past = batch.first_bit / bits % every;
+        for (auto piece = past ? every - past : 0; piece < pieces; piece += every) {
+            batch.fixed.push_back(d_estimate.of_piece(
+                s.job, piece, s.from, s.output, batch.bits - piece * bits));
+            batch.fixed.back().first_bit = batch.first_bit + piece * bits;
+            batch.fixed.back().first_byte = byte_of(batch.fixed.back().first_bit);
+        }
     }
 
     // Calls copy(output of the frame, first in it, first of n, count) for each frame.
@@ -326,20 +367,34 @@ private:
                                   : batch.frames * output_bytes_per_frame();
     }
 
+    viterbi_options d_options;
     const channel_estimator d_estimate;
     std::deque<submitted> d_batches; // in flight, oldest first
     std::size_t d_given = 0;         // output items of the oldest already pulled
     std::uint64_t d_next_piece = 0;  // that the open slot begins with
 };
 
+std::unique_ptr<decoder::engine> viterbi_decoder::make(const viterbi_options& options,
+                                                       decoder_hooks hooks)
+{
+    require(options.lock == "off" || options.lock == "auto",
+            "lock",
+            '"' + options.lock + '"',
+            "off and auto");
+    if (options.lock == "auto") {
+        return make_locking(options, std::move(hooks));
+    }
+    return std::make_unique<streaming>(options, std::move(hooks));
+}
+
 viterbi_decoder::viterbi_decoder(const viterbi_options& options, decoder_hooks hooks)
-    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+    : decoder(make(options, std::move(hooks)))
 {
 }
 
 viterbi_decoder::impl& viterbi_decoder::self() const
 {
-    return static_cast<impl&>(*d_engine);
+    return dynamic_cast<impl&>(*d_engine);
 }
 
 std::size_t viterbi_decoder::push(const void* items, std::size_t count)
@@ -359,7 +414,7 @@ std::size_t viterbi_decoder::pull_bits(std::uint8_t* out, std::size_t bits)
 
 bool viterbi_decoder::take_statistics(batch_statistics& statistics)
 {
-    auto& there = self().d_statistics;
+    auto& there = self().statistics;
     if (!there) {
         return false;
     }
@@ -368,15 +423,25 @@ bool viterbi_decoder::take_statistics(batch_statistics& statistics)
     return true;
 }
 
-void viterbi_decoder::set_soft_scale(float scale)
+bool viterbi_decoder::take_stream_statistics(batch_statistics& statistics)
 {
-    check_scale(scale);
-    self().d_options.soft_scale = scale;
+    auto& there = self().stream_statistics;
+    if (there.empty()) {
+        return false;
+    }
+    statistics = there.front();
+    there.pop_front();
+    return true;
 }
 
+void viterbi_decoder::set_soft_scale(float scale) { self().set_soft_scale(scale); }
+
+bool viterbi_decoder::take_lock(viterbi_lock& change) { return self().take_lock(change); }
+viterbi_lock viterbi_decoder::lock() const { return self().lock(); }
+std::uint64_t viterbi_decoder::placed_items() const { return self().placed_items(); }
 const conv_code& viterbi_decoder::code() const { return self().code(); }
-unsigned viterbi_decoder::decode_length() const { return self().plan().decode_length; }
-unsigned viterbi_decoder::overlap() const { return self().plan().overlap; }
+unsigned viterbi_decoder::decode_length() const { return self().decode_length(); }
+unsigned viterbi_decoder::overlap() const { return self().overlap(); }
 std::size_t viterbi_decoder::items_per_frame() const { return self().items_per_frame(); }
 
 std::uint64_t viterbi_decoder::output_of_item(std::uint64_t item, bool packed) const

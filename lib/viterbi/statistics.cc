@@ -10,7 +10,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 constexpr std::size_t sample_stages = 2048;
-}
+constexpr std::size_t sample_every = 1u << 19;
+} // namespace
 
 channel_estimator::channel_estimator(const setup& setup) : d_setup(setup)
 {
@@ -32,19 +33,60 @@ viterbi_decoder::batch_statistics channel_estimator::operator()(const job& job,
                                                                 std::size_t bits) const
 {
     const auto& plan = d_setup.plan;
+    if (!plan.streaming()) {
+        return of_piece(job, 0, input, output, plan.frame_bits);
+    }
+    return encode_again(job.first_block * plan.decode_length,
+                        std::min(bits, sample_stages),
+                        job.first_value,
+                        job.first_value + job.values,
+                        input,
+                        output);
+}
+
+std::uint64_t channel_estimator::pieces_between() const
+{
+    const auto& plan = d_setup.plan;
+    const auto bits = plan.streaming() ? plan.decode_length : plan.frame_bits;
+    return std::max<std::uint64_t>(1, sample_every / bits);
+}
+
+viterbi_decoder::batch_statistics channel_estimator::of_piece(const job& job,
+                                                              std::size_t piece,
+                                                              const std::byte* input,
+                                                              const std::byte* output,
+                                                              std::size_t bits) const
+{
+    const auto& plan = d_setup.plan;
+    const auto stages = std::min(bits, sample_stages);
+    if (plan.streaming()) {
+        return encode_again((job.first_block + piece) * plan.decode_length,
+                            std::min<std::size_t>(stages, plan.decode_length),
+                            job.first_value,
+                            job.first_value + job.values,
+                            input,
+                            output + piece * (plan.decode_length / 8));
+    }
+    return encode_again(0,
+                        std::min<std::size_t>(stages, plan.frame_bits),
+                        0,
+                        plan.frame_values,
+                        input + piece * d_setup.frame_input_bytes(),
+                        output + piece * d_setup.frame_output_bytes());
+}
+
+viterbi_decoder::batch_statistics
+channel_estimator::encode_again(std::uint64_t origin,
+                                std::size_t stages,
+                                std::uint64_t first_value,
+                                std::uint64_t end_value,
+                                const std::byte* input,
+                                const std::byte* output) const
+{
     const auto& map = d_setup.map;
     const unsigned K = d_setup.code.constraint_length();
-    const auto origin = plan.streaming() ? job.first_block * plan.decode_length : 0;
-    const auto first_value = plan.streaming() ? job.first_value : 0;
-    const auto end_value =
-        first_value + (plan.streaming() ? job.values : plan.frame_values);
-    if (!plan.streaming()) {
-        bits = plan.frame_bits;
-    }
-
     std::size_t values = 0, nonzero = 0, contradicted = 0, cost = 0;
     std::size_t shift_register = 0;
-    const auto stages = std::min(bits, sample_stages);
     for (std::size_t i = 0; i < stages; ++i) {
         const auto bit = std::size_t(output[i / 8] >> (7 - i % 8)) & 1u;
         shift_register = shift_register >> 1 | bit << (K - 1);

@@ -21,7 +21,28 @@ public:
                                                  const std::byte* output,
                                                  std::size_t bits) const;
 
+    //! The pieces (parallel blocks of a stream, or frames) from one that is measured by
+    //! itself to the next: about 2^19 bits.
+    std::uint64_t pieces_between() const;
+
+    //! From the first stages of one piece of a batch, 2048 at most, of which the output
+    //! holds \p bits.
+    viterbi_decoder::batch_statistics of_piece(const job& job,
+                                               std::size_t piece,
+                                               const std::byte* input,
+                                               const std::byte* output,
+                                               std::size_t bits) const;
+
 private:
+    // Of stages from number `stage` on of a stream or a frame; `input` begins with value
+    // `first_value` and ends before `end_value`.
+    viterbi_decoder::batch_statistics encode_again(std::uint64_t stage,
+                                                   std::size_t stages,
+                                                   std::uint64_t first_value,
+                                                   std::uint64_t end_value,
+                                                   const std::byte* input,
+                                                   const std::byte* output) const;
+
     const setup d_setup;
     std::vector<std::uint8_t> d_words; // of each register content, inversion included
 };

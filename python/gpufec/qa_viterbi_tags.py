@@ -135,30 +135,38 @@ class qa_viterbi_tags(unittest.TestCase):
             self.assertEqual(support.tags_of(found, "packet_len"), [(10, length)])
             self.assertEqual(support.tags_of(found, "mark"), [(20, mark)])
 
-    def test_statistics_of_each_batch(self):
-        bits = support.random_bits(40000, 4)
+    def test_statistics_at_fixed_places(self):
+        count = 1100000
+        bits = support.random_bits(count, 4)
         sigma = 0.6
         items = support.soft_values(support.encode(bits), sigma=sigma, seed=4)
         wrong = 0.5 * math.erfc(1 / sigma / math.sqrt(2))
         for packed, unit in ((True, 8), (False, 1)):
-            _, tags = support.decode(items, packed_output=packed, decode_length=128,
-                                     batch=32, max_latency_ms=1e5)
-            ber = support.tags_of(tags, "viterbi_ber")
-            metric = support.tags_of(tags, "viterbi_metric")
-            expected = list(range(0, 40000 // unit, 128 * 32 // unit))
-            self.assertEqual([offset for offset, _ in ber], expected)
-            self.assertEqual([offset for offset, _ in metric], expected)
-            self.assertAlmostEqual(np.mean([v for _, v in ber]), wrong, delta=0.15 * wrong)
-            self.assertTrue(all(isinstance(v, float) and v > 0 for _, v in metric))
+            found = []
+            for batch in 7, 32, 1000:
+                _, tags = support.decode(items, packed_output=packed, decode_length=2048,
+                                         batch=batch)
+                ber = support.tags_of(tags, "viterbi_ber")
+                metric = support.tags_of(tags, "viterbi_metric")
+                places = list(range(0, count // unit, 2**19 // unit))
+                self.assertEqual([offset for offset, _ in ber], places)
+                self.assertEqual([offset for offset, _ in metric], places)
+                for _, rate in ber:
+                    self.assertAlmostEqual(rate, wrong, delta=0.25 * wrong)
+                self.assertTrue(all(isinstance(v, float) and v > 0 for _, v in metric))
+                found.append((ber, metric))
+            self.assertEqual(found[0], found[1])
+            self.assertEqual(found[0], found[2])
 
     def test_statistics_of_frames(self):
-        frame_bits = 100
-        bits = support.random_bits(frame_bits * 40, 5)
+        frame_bits, frames = 2**17 + 3, 12
+        bits = support.random_bits(frame_bits * frames, 5)
         coded = support.encode_frames(bits, frame_bits, termination="tailbiting")
-        _, tags = support.decode(support.soft_values(coded), frame_bits=frame_bits,
-                                 termination="tailbiting", batch=8, max_latency_ms=1e5)
-        self.assertEqual(support.tags_of(tags, "viterbi_ber"),
-                         [(f * 13, 0.0) for f in range(0, 40, 8)])
+        for batch in 1, 5:
+            _, tags = support.decode(support.soft_values(coded), frame_bits=frame_bits,
+                                     termination="tailbiting", batch=batch)
+            self.assertEqual(support.tags_of(tags, "viterbi_ber"),
+                             [(f * (2**14 + 1), 0.0) for f in range(0, frames, 3)])
 
 
 if __name__ == "__main__":

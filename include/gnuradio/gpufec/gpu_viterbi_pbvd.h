@@ -37,9 +37,10 @@ namespace gr::gpufec {
  * Tags on the input go to the output item that holds their information bit, those in a
  * frame's tail to the frame's last. A tag of key \p length_tag_key has its value, a
  * positive integer, changed from input to output items, both ends of the packet rounded
- * down. Any other value is dropped with one warning. The block adds two tags on the first
- * output item of each batch. They come from encoding its first 2048 decoded bits again
- * (in frames, those of its first frame), or as many as it has:
+ * down. Any other value is dropped with one warning. The block adds two tags at fixed
+ * places of the stream: on the first output item of every so many parallel blocks (or
+ * frames) as hold about 2^19 bits. They come from encoding the first 2048 decoded bits of
+ * that parallel block (or frame) again, or as many as it has:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
  */
@@ -114,10 +115,10 @@ public:
     //! L, as chosen.
     virtual int overlap() const = 0;
 
-    //! Part of the channel's bits that were wrong in the last batch, estimated as for the
-    //! tag viterbi_ber.
+    //! Part of the channel's bits that were wrong, estimated from the first 2048 decoded
+    //! bits of the last batch (in frames, those of its first frame).
     virtual double channel_error_rate() const = 0;
-    //! What the wrong ones weigh per soft value, as in the tag viterbi_metric.
+    //! What the wrong ones weigh per soft value, in steps of an int8, from the same.
     virtual double metric() const = 0;
 
     //! Steps of an int8 for one unit of float amplitude, from the next input on; float

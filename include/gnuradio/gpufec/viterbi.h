@@ -247,6 +247,39 @@ struct viterbi_options : run_options {
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
     unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
+
+    //! "auto": finds by itself where a pair and a puncturing period begin, and what else
+    //! lock_constellation says; "off". Streaming only.
+    std::string lock = "off";
+    //! "bpsk": inversion too, unless the code is transparent; "qpsk": quarter turns and
+    //! exchanged I and Q too; "oqpsk": I or Q late by a symbol too.
+    std::string lock_constellation = "bpsk";
+    std::vector<std::string> lock_presets; //!< codes to search besides `code`
+    std::size_t lock_memory = 1000000;     //!< soft values kept while searching
+};
+
+//! What a decoder with lock "auto" has found, or that it has nothing.
+struct viterbi_lock {
+    bool locked = false;
+    std::uint64_t first_value = 0; //!< of the input's soft values, for which this holds
+    std::uint64_t first_bit = 0;   //!< of the output, decoded from there on
+    std::uint64_t first_byte = 0;  //!< the same of packed output
+
+    // If locked:
+    std::string preset; //!< its name, or "" for viterbi_options::code
+    std::string code;   //!< conv_code::to_string()
+    unsigned pair_phase =
+        0; //!< first_value from which pairs (or R values) count, mod 2 (R)
+    unsigned puncturing_phase = 0; //!< the same of a period, modulo its values
+    unsigned rotation = 0;         //!< degrees counterclockwise that symbols are ahead by
+    bool swapped = false;          //!< I and Q are exchanged, before they are turned
+    bool half_symbol = false;      //!< I or Q is late by a symbol
+    bool inverted = false;         //!< all signs are changed
+    double error_rate = 0;         //!< of the channel, by encoding again
+
+    // Since the beginning:
+    std::uint64_t dropped = 0; //!< soft values that no code was found for
+    std::uint64_t locks = 0;   //!< how often something was found
 };
 
 /*!
@@ -259,10 +292,12 @@ struct viterbi_options : run_options {
 class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
-    //! Statistics of one batch, from re-encoding its first 2048 stages (in frames: those
-    //! of its first frame), or as many as it has.
+    //! Statistics from encoding decoded bits again: the first 2048 of a batch, or of a
+    //! parallel block or frame (in frames: those of the first frame), or as many as it
+    //! has.
     struct batch_statistics {
-        std::uint64_t first_bit = 0;   //!< index of the batch's first decoded bit
+        std::uint64_t first_bit = 0;   //!< index of the first decoded bit of these
+        std::uint64_t first_byte = 0;  //!< the same of packed output
         double channel_error_rate = 0; //!< signs that disagree, of the nonzero values
         double metric = 0; //!< mean over all values of |value| where the sign disagrees,
                            //!< in int8 steps (packed4: of 4 bits)
@@ -284,8 +319,27 @@ public:
     //! Statistics of the batch that the last pull began, once; false if there is none.
     bool take_statistics(batch_statistics& statistics);
 
+    /*!
+     * \brief Statistics at a fixed place of the stream, once; false if there are none.
+     *
+     * They are those of the first parallel block (or frame) of every so many as hold
+     * about 2^19 bits, counted from the beginning, so that they do not depend on batches.
+     * They are there once the pull that gives their first bit has returned, or one that
+     * was earlier in the same batch.
+     */
+    bool take_stream_statistics(batch_statistics& statistics);
+
     void set_soft_scale(float scale);
 
+    //! With lock "auto": the next change of what was found, once each, in their order;
+    //! false if there is none. It is there before its first output can be pulled.
+    bool take_lock(viterbi_lock& change);
+    //! With lock "auto": what holds now.
+    viterbi_lock lock() const;
+    //! Input items whose place in the output is known: without a lock all.
+    std::uint64_t placed_items() const;
+
+    //! With lock "auto" that of the last lock, or the first.
     const conv_code& code() const;
     unsigned decode_length() const;
     unsigned overlap() const;
@@ -297,6 +351,12 @@ public:
 
 private:
     class impl;
+    class streaming;
+    class locking;
+    static std::unique_ptr<engine> make(const viterbi_options& options,
+                                        decoder_hooks hooks);
+    static std::unique_ptr<engine> make_locking(const viterbi_options& options,
+                                                decoder_hooks hooks);
     impl& self() const;
 };
 

@@ -1,0 +1,49 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What stands behind viterbi_decoder, besides the engine that every decoder has. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H
+#define INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H
+
+#include <gnuradio/gpufec/viterbi.h>
+#include <deque>
+#include <memory>
+#include <optional>
+
+namespace gr::gpufec {
+
+class viterbi_decoder::impl
+{
+public:
+    virtual ~impl() = default;
+
+    virtual std::size_t push(const void* items, std::size_t count) = 0;
+    virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
+    virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
+    virtual void set_soft_scale(float scale) = 0;
+    virtual bool take_lock(viterbi_lock&) { return false; }
+    virtual viterbi_lock lock() const { return {}; }
+    virtual std::uint64_t placed_items() const { return ~std::uint64_t(0); }
+    virtual const conv_code& code() const = 0;
+    virtual unsigned decode_length() const = 0;
+    virtual unsigned overlap() const = 0;
+    virtual std::size_t items_per_frame() const = 0;
+    virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
+
+    std::optional<batch_statistics> statistics;
+    std::deque<batch_statistics> stream_statistics; // of places that have been pulled
+};
+
+namespace viterbi {
+
+//! \throws std::invalid_argument
+void check_scale(float scale);
+
+//! Floats to int8, NaN to 0.
+void convert(const float* from, float scale, std::byte* to, std::size_t n);
+
+} // namespace viterbi
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H */

@@ -1,0 +1,126 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "encode_again.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr::gpufec::viterbi {
+
+namespace {
+
+// The highest bit of each of eight bytes, the first byte's least significant.
+unsigned highest_bits(std::uint64_t bytes)
+{
+    return ((bytes >> 7 & 0x0101010101010101u) * 0x0102040810204080u) >> 56;
+}
+
+std::uint64_t not_zero(std::uint64_t bytes)
+{
+    constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+    return ((bytes & low) + low) | bytes;
+}
+
+} // namespace
+
+encode_again::encode_again(const conv_code& code) : d_memory(code.constraint_length() - 1)
+{
+    const auto n = code.values_per_period();
+    const auto periods = n <= 8 ? 8 / n : 1;
+    d_stages = periods * code.period();
+    d_values = periods * n;
+    d_whole = n <= 8;
+    if (!d_whole) {
+        d_signs.resize(std::size_t(code.period()) << code.constraint_length());
+    } else {
+        d_signs.resize(std::size_t(1) << (d_memory + d_stages));
+    }
+    unsigned inverted = 0;
+    for (unsigned r = 0; r < code.outputs(); ++r) {
+        inverted = inverted << 1 | unsigned(code.inverted(r));
+    }
+    const auto sent = [&](unsigned stage, unsigned contents, auto&& add) {
+        // The contents have the newest bit least significant.
+        unsigned state = 0;
+        for (unsigned i = 1; i <= d_memory; ++i) {
+            state |= (contents >> i & 1u) << (d_memory - i);
+        }
+        const auto word = code.output_word(state, contents & 1u) ^ inverted;
+        for (unsigned r = 0; r < code.outputs(); ++r) {
+            if (code.sent(stage, r)) {
+                add(word >> (code.outputs() - 1 - r) & 1u);
+            }
+        }
+    };
+    if (!d_whole) {
+        const auto K = code.constraint_length();
+        for (unsigned stage = 0; stage < code.period(); ++stage) {
+            for (unsigned contents = 0; contents < 1u << K; ++contents) {
+                unsigned i = 0;
+                auto& signs = d_signs[(std::size_t(stage) << K) + contents];
+                sent(stage, contents, [&](unsigned bit) { signs |= bit << i++; });
+            }
+            d_sent.push_back(code.values(stage + 1) - code.values(stage));
+        }
+        return;
+    }
+    for (std::size_t bits = 0; bits < d_signs.size(); ++bits) {
+        unsigned i = 0;
+        for (unsigned stage = 0; stage < d_stages; ++stage) {
+            sent(stage, bits >> (d_stages - 1 - stage), [&](unsigned bit) {
+                d_signs[bits] |= bit << i++;
+            });
+        }
+    }
+}
+
+encode_again::tally encode_again::operator()(const std::uint8_t* bits,
+                                             std::size_t first,
+                                             const std::int8_t* values,
+                                             std::size_t steps,
+                                             tally* each) const
+{
+    // `wide` bits from number `at` on.
+    const auto window = [bits](std::size_t at, unsigned wide) {
+        std::uint32_t four;
+        std::memcpy(&four, bits + at / 8, 4);
+        four = __builtin_bswap32(four);
+        return (four << at % 8) >> (32 - wide);
+    };
+    tally all;
+    const auto compare = [](const std::int8_t* v, unsigned signs, unsigned mask) {
+        std::uint64_t eight;
+        std::memcpy(&eight, v, 8);
+        const auto there = highest_bits(not_zero(eight)) & mask;
+        const auto wrong = (highest_bits(eight) ^ signs) & there;
+        return tally{ std::uint32_t(__builtin_popcount(there)),
+                      std::uint32_t(__builtin_popcount(wrong)) };
+    };
+    auto at = first - d_memory;
+    for (std::size_t s = 0; s < steps; ++s) {
+        tally step;
+        if (d_whole) {
+            step = compare(
+                values, d_signs[window(at, d_memory + d_stages)], (1u << d_values) - 1);
+            values += d_values;
+        } else {
+            const auto K = d_memory + 1;
+            for (unsigned stage = 0; stage < d_stages; ++stage) {
+                const auto n = d_sent[stage];
+                step +=
+                    compare(values,
+                            d_signs[(std::size_t(stage) << K) + window(at + stage, K)],
+                            (1u << n) - 1);
+                values += n;
+            }
+        }
+        at += d_stages;
+        if (each) {
+            each[s] = step;
+        }
+        all += step;
+    }
+    return all;
+}
+
+} // namespace gr::gpufec::viterbi

@@ -1,0 +1,310 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "lock.h"
+#include "qa_support.h"
+#include <gtest/gtest.h>
+
+using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
+using std::chrono_literals::operator""ms;
+
+namespace {
+
+const conv_code dvb(7, { 0171, 0133 });
+
+std::vector<conv_code> dvb_codes()
+{
+    std::vector<conv_code> codes;
+    for (const char* name : { "dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8" }) {
+        codes.push_back(conv_code::preset(name));
+    }
+    return codes;
+}
+
+// What a receiver gives that reads a code's values as a hypothesis says.
+std::vector<std::int8_t> received(const hypothesis& h,
+                                  const std::vector<std::int8_t>& values)
+{
+    std::vector<std::int8_t> out(h.place() + values.size());
+    for (std::size_t j = 0; j < values.size(); ++j) {
+        const auto at = h.place() + h.from(j);
+        if (std::size_t(at) < out.size()) {
+            out[at] = h.flips(j) ? -values[j] : values[j];
+        }
+    }
+    return out;
+}
+
+struct decoded {
+    std::vector<std::uint8_t> bits;
+    std::vector<viterbi_lock> changes;
+    viterbi_lock last;
+};
+
+decoded decode(viterbi_options o,
+               const std::vector<std::int8_t>& values,
+               std::size_t at_once = 1u << 20)
+{
+    o.lock = "auto";
+    o.where = backend::cpu;
+    viterbi_decoder decoder(o);
+    decoded d;
+    std::vector<std::uint8_t> out(1 << 14);
+    bool finished = false;
+    for (std::size_t pushed = 0; !decoder.done();) {
+        const auto n = std::min(at_once, values.size() - pushed);
+        pushed += decoder.push(values.data() + pushed, n);
+        if (pushed == values.size() && !finished) {
+            decoder.finish();
+            finished = true;
+        }
+        const auto got = decoder.pull_bits(out.data(), out.size());
+        d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
+        if (got == 0 && !decoder.done()) {
+            decoder.wait(10ms);
+        }
+        for (viterbi_lock c; decoder.take_lock(c);) {
+            d.changes.push_back(c);
+        }
+    }
+    d.last = decoder.lock();
+    return d;
+}
+
+// Where `bits` occur in what was decoded, wrong ones allowed; −1: nowhere.
+long find(const std::vector<std::uint8_t>& in,
+          const std::uint8_t* bits,
+          std::size_t count)
+{
+    for (std::size_t i = 0; i + count <= in.size(); ++i) {
+        std::size_t wrong = 0;
+        for (std::size_t k = 0; k < count && wrong < 8; ++k) {
+            wrong += in[i + k] != bits[k];
+        }
+        if (wrong < 8) {
+            return long(i);
+        }
+    }
+    return -1;
+}
+
+} // namespace
+
+TEST(viterbi_hypotheses, are_those_that_can_be_told_apart)
+{
+    const auto count = [](const std::vector<conv_code>& codes, constellation c) {
+        return all_hypotheses(codes, c).size();
+    };
+    EXPECT_EQ(count({ dvb }, constellation::bpsk), 2u);
+    EXPECT_EQ(count({ dvb }, constellation::qpsk), 8u);
+    EXPECT_EQ(count({ conv_code::preset("dvb_7_8") }, constellation::bpsk), 8u);
+    // 2 × 4, 3 × 2 + 6 × 2, 4 × 4, 6 × 2 (an alternating sign is a sequence of it), 8
+    // × 4.
+    EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
+    EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
+    // An inverted output is an alternating sign; another order is I and Q exchanged.
+    EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::bpsk), 4u);
+    EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::qpsk), 8u);
+    EXPECT_EQ(count({ dvb, conv_code(7, { 0133, 0171 }) }, constellation::qpsk), 8u);
+    // 7, 5: ones give 1, 0, so an alternating sign is no difference, and the sign is one.
+    EXPECT_EQ(count({ conv_code(3, { 07, 05 }) }, constellation::bpsk), 4u);
+    EXPECT_GT(count({ dvb }, constellation::oqpsk), 8u);
+}
+
+TEST(viterbi_lock, finds_every_hypothesis)
+{
+    const auto codes = dvb_codes();
+    viterbi_options o{ codes[0] };
+    o.lock_constellation = "oqpsk";
+    for (const char* name : { "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8" }) {
+        o.lock_presets.push_back(name);
+    }
+    unsigned seed = 1;
+    const auto all = all_hypotheses(codes, constellation::oqpsk);
+    for (std::size_t i = 0; i < all.size(); i += 5) {
+        const auto& h = all[i];
+        SCOPED_TRACE(i);
+        const auto sent =
+            qa::transmit(h.code(), termination::streaming, 0, 9000, 10, ++seed);
+        const auto got = decode(o, received(h, sent.values));
+        ASSERT_EQ(got.changes.size(), 1u);
+        const auto& lock = got.changes[0];
+        EXPECT_TRUE(lock.locked);
+        EXPECT_EQ(lock.code, h.code().to_string());
+        EXPECT_EQ(lock.rotation, 90 * h.quarter_turns());
+        EXPECT_EQ(lock.swapped, h.swapped());
+        EXPECT_EQ(lock.half_symbol, h.arrangement() >= hypothesis::order::half);
+        // All that was received while searching is decoded.
+        EXPECT_LT(lock.first_value, 100u);
+        ASSERT_GT(got.bits.size(), 8900u);
+        // Up to the sign, which does not show in a transparent code.
+        auto bits = sent.bits;
+        auto inverse = bits;
+        for (auto& b : inverse) {
+            b ^= 1;
+        }
+        const auto at = std::max(find(got.bits, &bits[200], 8000),
+                                 find(got.bits, &inverse[200], 8000));
+        EXPECT_GE(at, 0);
+    }
+}
+
+TEST(viterbi_lock, gives_what_a_decoder_with_that_phase_gives)
+{
+    for (const char* name : { "dvb_1_2", "dvb_3_4", "dvb_7_8" }) {
+        const auto code = conv_code::preset(name);
+        const auto sent = qa::transmit(code, termination::streaming, 0, 200000, 14, 3);
+        viterbi_options o{ code };
+        const auto all = all_hypotheses({ code }, constellation::bpsk);
+        for (const auto& h : { all.front(), all.back() }) {
+            const auto values = received(h, sent.values);
+            const auto got = decode(o, values);
+            ASSERT_EQ(got.changes.size(), 1u);
+            const auto start = got.changes[0].first_value;
+            o.where = backend::cpu;
+            viterbi_decoder plain(o);
+            std::vector<std::uint8_t> expected, out(1 << 14);
+            std::size_t pushed = start;
+            for (bool finished = false; !plain.done();) {
+                pushed += plain.push(values.data() + pushed, values.size() - pushed);
+                if (pushed == values.size() && !finished) {
+                    plain.finish();
+                    finished = true;
+                }
+                const auto n = plain.pull_bits(out.data(), out.size());
+                expected.insert(expected.end(), out.begin(), out.begin() + n);
+                if (n == 0) {
+                    plain.wait(10ms);
+                }
+            }
+            EXPECT_EQ(got.bits, expected);
+        }
+    }
+}
+
+TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
+{
+    auto sent = qa::transmit(dvb, termination::streaming, 0, 60000, 18, 4).values;
+    sent.erase(sent.begin() + 50001);
+    sent.insert(sent.begin() + 90000, 17);
+    viterbi_options o{ dvb };
+    const auto whole = decode(o, sent);
+    EXPECT_EQ(whole.last.locks, 3u);
+    for (const auto& [batch, at_once] :
+         { std::pair(1u, 777u), { 5, 64000 }, { 1000, 3 } }) {
+        o.batch = batch;
+        o.max_latency_ms = batch == 5 ? 0 : 50;
+        const auto parts = decode(o, sent, at_once);
+        EXPECT_EQ(parts.bits, whole.bits);
+        ASSERT_EQ(parts.changes.size(), whole.changes.size());
+        for (std::size_t i = 0; i < parts.changes.size(); ++i) {
+            EXPECT_EQ(parts.changes[i].first_value, whole.changes[i].first_value);
+            EXPECT_EQ(parts.changes[i].first_bit, whole.changes[i].first_bit);
+        }
+    }
+}
+
+TEST(viterbi_lock, finds_slips)
+{
+    for (const char* name : { "dvb_1_2", "dvb_7_8" }) {
+        const auto code = conv_code::preset(name);
+        const auto sent = qa::transmit(code, termination::streaming, 0, 100000, 12, 5);
+        for (const std::size_t slip : { 40000u, 41234u, 60001u }) {
+            for (const bool lose : { false, true }) {
+                auto values = sent.values;
+                if (lose) {
+                    values.erase(values.begin() + slip);
+                } else {
+                    values.insert(values.begin() + slip, values[slip]);
+                }
+                const auto got = decode(viterbi_options{ code }, values);
+                ASSERT_EQ(got.changes.size(), 2u);
+                EXPECT_NEAR(double(got.changes[1].first_value), double(slip), 200);
+                // Both parts are there.
+                const auto bit = std::size_t(slip * code.rate());
+                EXPECT_GE(find(got.bits, &sent.bits[100], bit - 400), 0);
+                EXPECT_GE(find(got.bits, &sent.bits[bit + 300], 20000), 0);
+            }
+        }
+    }
+}
+
+TEST(viterbi_lock, noise_constants_and_other_codes_give_none)
+{
+    viterbi_options o{ conv_code::preset("dvb_1_2") };
+    o.lock_constellation = "qpsk";
+    o.lock_presets = { "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8" };
+    std::mt19937 random(6);
+    std::normal_distribution<double> noise(0, 32);
+    const auto none = [&](auto&& value) {
+        std::vector<std::int8_t> values(300000);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] = value(i);
+        }
+        const auto got = decode(o, values);
+        EXPECT_EQ(got.changes.size(), 0u);
+        EXPECT_EQ(got.bits.size(), 0u);
+        EXPECT_EQ(got.last.dropped, values.size());
+    };
+    none([&](std::size_t) { return std::clamp(noise(random), -127.0, 127.0); });
+    none([&](std::size_t) { return random() & 1 ? 64 : -64; });
+    none([&](std::size_t) { return noise(random) / 40; }); // most are erased
+    none([&](std::size_t i) { return i % 1000 < 100 ? noise(random) : 0.0; });
+    none([](std::size_t) { return 0; });
+    none([](std::size_t) { return 50; });
+    none([](std::size_t) { return -128; });
+    none([](std::size_t i) { return i % 2 ? 50 : -50; });
+    none([](std::size_t i) { return i % 4 < 2 ? 50 : -50; });
+    none([](std::size_t i) { return i % 7 < 3 ? 50 : -50; });
+    for (const char* name : { "gsm", "lte", "cdma_1_2", "dab" }) {
+        const auto& preset = find_conv_preset(name);
+        const conv_code other(
+            preset.constraint_length, preset.polynomials, preset.puncturing);
+        const auto sent = qa::transmit(other, termination::streaming, 0, 200000, 8, 7);
+        none([&](std::size_t i) { return sent.values[i]; });
+    }
+    // A rate that is not among them, and a sign that is not.
+    for (const char* rates : { "dvb_1_2", "dvb_7_8" }) {
+        o = viterbi_options{ conv_code::preset(rates) };
+        for (const char* name : { "dvb_2_3", "dvb_3_4", "dvb_5_6", "ccsds" }) {
+            for (const double sigma : { 0.0, 12.0, 20.0 }) {
+                SCOPED_TRACE(std::string(rates) + " " + name + " " +
+                             std::to_string(sigma));
+                const auto sent = qa::transmit(
+                    conv_code::preset(name), termination::streaming, 0, 300000, sigma, 8);
+                none([&](std::size_t i) { return sent.values[i]; });
+            }
+        }
+    }
+}
+
+TEST(viterbi_lock, idle_stretches_and_fades_keep_it)
+{
+    const auto code = conv_code::preset("ccsds");
+    const auto sent = qa::transmit(code, termination::streaming, 0, 200000, 14, 9);
+    const auto with = [&](auto&& value) {
+        auto values = sent.values;
+        for (std::size_t i = 150000; i < 250000; ++i) {
+            values[i] = value(i);
+        }
+        return decode(viterbi_options{ code }, values);
+    };
+    // A sequence of the code, none of it, and no signal at all.
+    for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
+                             with([](std::size_t) { return 40; }),
+                             with([](std::size_t) { return 0; }) }) {
+        EXPECT_EQ(got.changes.size(), 1u);
+        EXPECT_EQ(got.bits.size(), 200000u);
+    }
+    // A fade: what is behind it is where it was.
+    auto values = sent.values;
+    std::mt19937 random(10);
+    for (std::size_t i = 150001; i < 156000; ++i) {
+        values[i] = std::int8_t(random());
+    }
+    const auto got = decode(viterbi_options{ code }, values);
+    EXPECT_EQ(got.changes.size(), 1u);
+    ASSERT_EQ(got.bits.size(), 200000u);
+    EXPECT_EQ(find(got.bits, &sent.bits[100000], 90000), 100000);
+}
