@@ -311,6 +311,91 @@ private:
     bool d_whole = true;             // it is all
 };
 
+const char* const decode_options = R"(
+unpacked            flag             -        one bit per byte
+lock                off|auto         off      auto: find where pairs and puncturing periods begin
+lock-constellation  bpsk|qpsk|oqpsk  bpsk     qpsk: quarter turns, and I and Q exchanged, too; oqpsk: I or Q late by a symbol, too
+lock-presets        text             -        comma separated: codes to search for, besides the one below
+lock-memory         count            1000000  soft values kept while searching
+)";
+
+std::vector<std::string> names_in(const std::string& text)
+{
+    std::vector<std::string> names;
+    std::istringstream stream(text);
+    for (std::string name; std::getline(stream, name, ',');) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+// A stream that finds its phase, and says what it found.
+class locking_stream : public viterbi_stream
+{
+public:
+    using viterbi_stream::viterbi_stream;
+
+    std::size_t pull(std::uint8_t* out, std::size_t bytes) override
+    {
+        const auto n = viterbi_stream::pull(out, bytes);
+        for (viterbi_lock lock; d_decoder.take_lock(lock);) {
+            tell(lock);
+        }
+        return n;
+    }
+
+    json conclude() override
+    {
+        const auto lock = d_decoder.lock();
+        if (lock.locks == 0) {
+            std::cerr << "gpufec: WARNING: found no signal of this code\n";
+        }
+        return json::object({ { "locks", lock.locks },
+                              { "dropped", lock.dropped },
+                              { "changes", d_told } });
+    }
+
+private:
+    // More are counted, and not told.
+    static constexpr unsigned most_told = 1000;
+
+    void tell(const viterbi_lock& lock)
+    {
+        if (d_count++ >= most_told) {
+            return;
+        }
+        auto j = json::object({ { "locked", lock.locked },
+                                { "first_value", lock.first_value },
+                                { "first_bit", lock.first_bit } });
+        std::cerr << "gpufec: from soft value " << lock.first_value << " on ";
+        if (!lock.locked) {
+            std::cerr << "nothing\n";
+            d_told.add(j);
+            return;
+        }
+        std::cerr << (lock.preset.empty() ? lock.code : lock.preset) << ", pair phase "
+                  << lock.pair_phase << ", puncturing phase " << lock.puncturing_phase
+                  << ", turned by " << lock.rotation << " degrees"
+                  << (lock.swapped ? ", I and Q exchanged" : "")
+                  << (lock.half_symbol ? ", half a symbol late" : "")
+                  << (lock.inverted ? ", inverted" : "") << std::setprecision(3)
+                  << ", channel bit error rate " << lock.error_rate << "\n";
+        j.add("preset", lock.preset)
+            .add("code", lock.code)
+            .add("pair_phase", lock.pair_phase)
+            .add("puncturing_phase", lock.puncturing_phase)
+            .add("rotation", lock.rotation)
+            .add("swapped", lock.swapped)
+            .add("half_symbol", lock.half_symbol)
+            .add("inverted", lock.inverted)
+            .add("error_rate", lock.error_rate);
+        d_told.add(j);
+    }
+
+    unsigned d_count = 0;
+    json d_told = json::array();
+};
+
 // ---- gpufec bench ----
 
 std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
@@ -514,17 +599,29 @@ decoder_trait viterbi_trait()
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<viterbi_simulation>(values, code);
     };
-    t.decode = { "Decodes soft values (see --positive-bit) from IN to bits in OUT, "
-                 "packed eight per byte, the first most significant; each frame is "
-                 "padded to a byte. At the end the channel's bit error rate is said, "
-                 "estimated by encoding decoded bits again, and whether it is that of "
-                 "noise, as with a wrong code. Where all polynomials have an odd "
-                 "number of ones, as 171 and 133, a wrong sign inverts the output, and "
-                 "nothing shows it.",
-                 "unpacked flag - one bit per byte" };
-    t.make_decoder = [](const option_values& values, json& code) {
-        const auto options = parse(values);
+    t.decode = {
+        "Decodes soft values (see --positive-bit) from IN to bits in OUT, "
+        "packed eight per byte, the first most significant; each frame is "
+        "padded to a byte. At the end the channel's bit error rate is said, "
+        "estimated by encoding decoded bits again, and whether it is that of "
+        "noise, as with a wrong code. Where all polynomials have an odd "
+        "number of ones, as 171 and 133, a wrong sign inverts the output, and "
+        "nothing shows it. With --lock auto the phase is found, and what is found "
+        "is said.",
+        decode_options
+    };
+    t.make_decoder = [](const option_values& values,
+                        json& code) -> std::unique_ptr<byte_decoder> {
+        auto options = parse(values);
         code = code_facts(options);
+        options.lock = values.text("lock");
+        if (options.lock == "auto") {
+            options.lock_constellation = values.text("lock-constellation");
+            options.lock_presets = names_in(values.text("lock-presets"));
+            options.lock_preset = values.has("preset") ? values.text("preset") : "";
+            options.lock_memory = values.count("lock-memory");
+            return std::make_unique<locking_stream>(options, values.has("unpacked"));
+        }
         return std::make_unique<judged_stream>(options, values.has("unpacked"));
     };
     return t;

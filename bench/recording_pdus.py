@@ -3,8 +3,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts the PDUs that gr-satellites gets from a recording, with its own Viterbi decoder
-and with gpu_viterbi_pbvd in its place, as noise is added.
+"""Counts the PDUs that gr-satellites gets from a recording as noise is added: with its own
+two Viterbi decoders, a chain of blocks for each of two phases; with gpu_viterbi_pbvd in the
+place of each; and with one that finds its phase, in place of both chains.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
 """
@@ -26,6 +27,7 @@ if not hasattr(blocks, "byte_t"):
 
 from gnuradio import gpufec  # noqa: E402
 from satellites.components.deframers import ccsds_concatenated_deframer  # noqa: E402
+from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
 from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
 
 # The module; as an attribute of the package its name is that of the class in it.
@@ -34,6 +36,7 @@ deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_defra
 # gr-satellites logs every frame that it tries.
 gr.logging().set_default_level(gr.log_levels.warn)
 
+WAYS = ("gr_satellites", "gpufec", "one_chain")
 # As gr-satellites' description of BY70-1 has it.
 BAUD_RATE = 9600
 FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"}
@@ -57,6 +60,30 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
             packed_output=False, backend=self.backend,
             positive_bit=1) # as gr-satellites' soft symbols are
         self.connect(self, decoder, self)
+
+
+class one_chain_deframer(gr.hier_block2):
+    """Takes the place of gr-satellites' ccsds_concatenated_deframer: one decoder that finds
+    its phase, and one chain behind it."""
+
+    PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
+               "CCSDS uninverted": "ccsds_uninverted",
+               "NASA-DSN uninverted": "nasa_dsn_uninverted"}
+    backend = "auto"
+
+    def __init__(self, frame_size=223, precoding=None, rs_basis="dual",
+                 convolutional="CCSDS"):
+        super().__init__("one chain in place of ccsds_concatenated_deframer",
+                         gr.io_signature(1, 1, gr.sizeof_float), gr.io_signature(0, 0, 0))
+        self.message_port_register_hier_out("out")
+        self.decoder = gpufec.gpu_viterbi_pbvd(
+            preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
+            packed_output=False, backend=self.backend,
+            positive_bit=1) # as gr-satellites' soft symbols are
+        chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
+        self.connect(self, self.decoder, blocks.char_to_float(1, 1),
+                     blocks.add_const_ff(-0.5), chain)
+        self.msg_connect((chain, "out"), (self, "out"))
 
 
 def read_wav(path):
@@ -107,16 +134,18 @@ class patient_source(gr.sync_block):
         return count
 
 
-def pdus(symbols, ours, quiet_s=3.0):
-    """PDUs as bytes, in order of arrival, from both of gr-satellites' parallel decoders.
+def pdus(symbols, which, quiet_s=3.0):
+    """PDUs as bytes, in order of arrival, from gr-satellites' two parallel chains with its
+    decoder ("gr_satellites") or ours ("gpufec"), or from one chain ("one_chain").
 
     Ends when all symbols are given and no PDU has come for quiet_s seconds.
     """
     original = deframer.ccsds_viterbi
-    if ours:
+    if which == "gpufec":
         deframer.ccsds_viterbi = pbvd_ccsds_viterbi
     try:
-        receiver = ccsds_concatenated_deframer(**FRAME)
+        receiver = (one_chain_deframer(**FRAME) if which == "one_chain"
+                    else ccsds_concatenated_deframer(**FRAME))
     finally:
         deframer.ccsds_viterbi = original
     # Erasures push the last block through the decoders.
@@ -138,11 +167,12 @@ def pdus(symbols, ours, quiet_s=3.0):
 
 
 def compare(path, noise_db, seed, backend="auto"):
-    """PDUs of gr-satellites and of our decoder, from the same symbols."""
-    pbvd_ccsds_viterbi.backend = backend
+    """PDUs of gr-satellites, of our decoder in its place, and of one chain, from the same
+    symbols."""
+    pbvd_ccsds_viterbi.backend = one_chain_deframer.backend = backend
     samples, rate = read_wav(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate)
-    return pdus(symbols, ours=False), pdus(symbols, ours=True)
+    return [pdus(symbols, which) for which in WAYS]
 
 
 def compare_all(path, cases, backend="auto"):
@@ -162,8 +192,7 @@ def sweep(path, levels, seeds, backend="auto"):
         cases = [(level, seed) for seed in range(seeds)]
         found = list(compare_all(path, cases, backend))
         yield {"noise_db": level,
-               "gr_satellites": [len(theirs) for theirs, _ in found],
-               "gpufec": [len(ours) for _, ours in found]}
+               **{which: [len(run[i]) for run in found] for i, which in enumerate(WAYS)}}
 
 
 def main():
@@ -178,13 +207,13 @@ def main():
     first, step, last = (float(x) for x in arguments.noise.split(":"))
     levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
 
-    print("noise dB  gr-satellites  gpufec   (PDUs, sum over the seeds)")
+    print("noise dB  gr-satellites  gpufec  one chain   (PDUs, sum over the seeds)")
     rows = []
     for row in sweep(arguments.recording, levels, arguments.seeds, arguments.backend):
         rows.append(row)
         level = "none" if row["noise_db"] is None else f"{row['noise_db']:.1f}"
-        print(f"{level:>8}{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}",
-              flush=True)
+        print(f"{level:>8}{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}"
+              f"{sum(row['one_chain']):>11}", flush=True)
     if arguments.json:
         import benchmark_environment
         with open(arguments.json, "w") as file:

@@ -278,10 +278,11 @@ protected:
         return in;
     }
 
-    //! Tells whoever listens at the status port.
-    void publish_status(const std::string& event, const std::string& text)
+    //! Tells whoever listens at the status port, besides what \p status has already.
+    void publish_status(const std::string& event,
+                        const std::string& text,
+                        pmt::pmt_t status = pmt::make_dict())
     {
-        auto status = pmt::make_dict();
         const auto add = [&](const char* key, const pmt::pmt_t& value) {
             status = pmt::dict_add(status, pmt::mp(key), value);
         };

@@ -39,7 +39,12 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
                        const std::string& length_tag_key,
                        const std::vector<int>& devices,
                        const std::string& preset,
-                       int positive_bit)
+                       int positive_bit,
+                       const std::string& lock,
+                       const std::string& lock_constellation,
+                       const std::vector<std::string>& lock_presets,
+                       int lock_memory,
+                       double status_period_s)
 {
     const auto [code, ends] =
         conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
@@ -54,13 +59,23 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(
         options, batch, slots, max_latency_ms, backend, device, devices, threads);
+    options.lock = lock;
+    options.lock_constellation = lock_constellation;
+    options.lock_presets = lock_presets;
+    options.lock_preset = preset;
+    options.lock_memory = not_negative("lock_memory", lock_memory);
+    require(std::isfinite(status_period_s) && status_period_s >= 0,
+            "status_period_s",
+            status_period_s,
+            "finite values from 0");
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
-        options, packed_output, length_tag_key);
+        options, packed_output, length_tag_key, status_period_s);
 }
 
 gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
                                              bool packed_output,
-                                             const std::string& length_tag_key)
+                                             const std::string& length_tag_key,
+                                             double status_period_s)
     : gr::block("gpu_viterbi_pbvd",
                 gr::io_signature::make(1, 1, item_size(options.format)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
@@ -70,16 +85,28 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
       d_length_tag_key(length_tag_key.empty() ? pmt::pmt_t() : pmt::mp(length_tag_key)),
       d_ber_key(pmt::mp("viterbi_ber")),
       d_metric_key(pmt::mp("viterbi_metric")),
+      d_lock_key(pmt::mp("viterbi_lock")),
+      d_locks(options.lock == "auto"),
+      d_status_period_s(status_period_s),
       d_soft_scale(options.soft_scale),
       d_max_latency_ms(options.max_latency_ms),
       d_decoder(options, hooks())
 {
     publish_choices();
+    if (status_period_s > 0) {
+        d_status_timer.emplace([this] { change("status", [this] { tell_state(); }); });
+    }
     const bool packed_input = options.format == soft_format::packed4;
     if (options.ends == termination::streaming) {
-        set_exact_rate(options.code.period() * (packed_input ? 2 : 1),
-                       std::uint64_t(options.code.values_per_period()) *
-                           (d_packed ? 8 : 1));
+        // With several rates that of the lowest.
+        auto code = options.code;
+        for (const auto& name : options.lock_presets) {
+            if (d_locks && conv_code::preset(name).rate() < code.rate()) {
+                code = conv_code::preset(name);
+            }
+        }
+        set_exact_rate(code.period() * (packed_input ? 2 : 1),
+                       std::uint64_t(code.values_per_period()) * (d_packed ? 8 : 1));
     } else {
         set_exact_rate(d_packed ? (options.frame_bits + 7) / 8 : options.frame_bits,
                        d_decoder.items_per_frame());
@@ -91,7 +118,7 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
         return d_decoder.push(items, count);
     });
-    move_tags(next_item(in));
+    move_tags(std::min<std::uint64_t>(next_item(in), d_decoder.placed_items()));
     return some;
 }
 
@@ -111,23 +138,129 @@ gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t room, std::uint64_t firs
     }
     for (; !d_statistics.empty(); d_statistics.pop_front()) {
         const auto& oldest = d_statistics.front();
-        const auto item = output_of_bit(oldest.first_bit);
+        const auto item = d_packed ? oldest.first_byte : oldest.first_bit;
         if (item >= first + pulled) {
             break;
         }
         add_tag(item, d_ber_key, pmt::from_double(oldest.channel_error_rate));
         add_tag(item, d_metric_key, pmt::from_double(oldest.metric));
     }
+    follow_lock(first + pulled);
     return pulled;
 }
 
-std::uint64_t gpu_viterbi_pbvd_impl::output_of_bit(std::uint64_t bit) const
+namespace {
+
+pmt::pmt_t dictionary(const viterbi_lock& lock)
 {
-    if (!d_packed || d_options.ends == termination::streaming) {
-        return d_packed ? bit / 8 : bit;
+    auto d = pmt::make_dict();
+    const auto add = [&](const char* key, const pmt::pmt_t& value) {
+        d = pmt::dict_add(d, pmt::mp(key), value);
+    };
+    add("locked", pmt::from_bool(lock.locked));
+    if (lock.locked) {
+        add("preset", pmt::mp(lock.preset));
+        add("code", pmt::mp(lock.code));
+        add("pair_phase", pmt::from_long(lock.pair_phase));
+        add("puncturing_phase", pmt::from_long(lock.puncturing_phase));
+        add("rotation", pmt::from_long(lock.rotation));
+        add("swapped", pmt::from_bool(lock.swapped));
+        add("half_symbol", pmt::from_bool(lock.half_symbol));
+        add("inverted", pmt::from_bool(lock.inverted));
+        add("error_rate", pmt::from_double(lock.error_rate));
     }
-    const std::uint64_t frame_bits = d_options.frame_bits;
-    return bit / frame_bits * ((frame_bits + 7) / 8) + bit % frame_bits / 8;
+    add("first_value", pmt::from_uint64(lock.first_value));
+    add("known_value", pmt::from_uint64(lock.known_value));
+    add("dropped", pmt::from_uint64(lock.dropped));
+    add("locks", pmt::from_uint64(lock.locks));
+    return d;
+}
+
+} // namespace
+
+// Tells of changes at once, and tags the items before `end`, which are being given.
+void gpu_viterbi_pbvd_impl::follow_lock(std::uint64_t end)
+{
+    if (!d_locks) {
+        return;
+    }
+    for (viterbi_lock change; d_decoder.take_lock(change);) {
+        d_changes.push_back(change);
+        publish_status(
+            change.locked ? "lock" : "unlock", change.code, dictionary(change));
+    }
+    for (; !d_changes.empty(); d_changes.pop_front()) {
+        const auto& oldest = d_changes.front();
+        const auto item = d_packed ? oldest.first_byte : oldest.first_bit;
+        if (item >= end) {
+            break;
+        }
+        add_tag(item, d_lock_key, oldest.locked ? dictionary(oldest) : pmt::PMT_F);
+    }
+    std::lock_guard<std::mutex> guard(d_lock_mutex);
+    d_lock = d_decoder.lock();
+}
+
+void gpu_viterbi_pbvd_impl::tell_state()
+{
+    auto state = dictionary(d_decoder.lock());
+    if (!d_locks) {
+        state = pmt::dict_add(pmt::make_dict(),
+                              pmt::mp("error_rate"),
+                              pmt::from_double(d_channel_error_rate));
+    }
+    publish_status("status", d_decoder.code().to_string(), state);
+    await_next_status();
+}
+
+void gpu_viterbi_pbvd_impl::await_next_status()
+{
+    if (d_status_timer) {
+        const std::chrono::duration<double> period(std::min(d_status_period_s, 1e6));
+        d_status_timer->set(
+            deadline_timer::clock::now() +
+            std::chrono::duration_cast<deadline_timer::clock::duration>(period));
+    }
+}
+
+bool gpu_viterbi_pbvd_impl::stop()
+{
+    if (d_status_timer) {
+        d_status_timer->clear();
+    }
+    return decoder_block::stop();
+}
+
+bool gpu_viterbi_pbvd_impl::start()
+{
+    await_next_status();
+    return decoder_block::start();
+}
+
+void gpu_viterbi_pbvd_impl::restart()
+{
+    d_statistics.clear();
+    d_changes.clear();
+    std::lock_guard<std::mutex> guard(d_lock_mutex);
+    d_lock = viterbi_lock();
+}
+
+bool gpu_viterbi_pbvd_impl::locked() const
+{
+    std::lock_guard<std::mutex> guard(d_lock_mutex);
+    return !d_locks || d_lock.locked;
+}
+
+pmt::pmt_t gpu_viterbi_pbvd_impl::lock_state() const
+{
+    std::lock_guard<std::mutex> guard(d_lock_mutex);
+    return d_lock.locked ? dictionary(d_lock) : pmt::make_dict();
+}
+
+std::uint64_t gpu_viterbi_pbvd_impl::dropped() const
+{
+    std::lock_guard<std::mutex> guard(d_lock_mutex);
+    return d_lock.dropped;
 }
 
 // Tags of items before `end` go to the output.

@@ -78,9 +78,9 @@ struct phase_search::mother {
         o.batch = 0;
         o.slots = 1;
         o.max_latency_ms = 1e9; // flushed by hand
+        o.positive_bit = 0;
         o.ends = termination::truncated;
         o.frame_bits = o.decode_length = frame_stages;
-        o.cuda_kernel = run.cuda_kernel;
         decoder_hooks quiet;
         quiet.log = [log = hooks.log](log_level level, const std::string& text) {
             if (level != log_level::info) {

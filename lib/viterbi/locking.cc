@@ -48,7 +48,7 @@ public:
           d_hooks(std::move(hooks)),
           d_codes(codes_of(options)),
           d_search(options,
-                   d_codes,
+                   as_received(d_codes, options.positive_bit),
                    constellation_from_string(options.lock_constellation),
                    d_hooks)
     {
@@ -93,7 +93,7 @@ public:
         d_search.forget();
         d_held.clear();
         d_head = 0;
-        d_first = d_next_window = 0;
+        d_first = d_next_window = d_judged = 0;
         d_windows = 0;
         d_finishing = d_ended = false;
         d_state = state::searching;
@@ -261,6 +261,7 @@ private:
                 o.lock_memory,
                 "10000 to 1000000000");
         check_scale(o.soft_scale);
+        check_positive_bit(o.positive_bit);
         return o;
     }
 
@@ -280,8 +281,21 @@ private:
         return codes;
     }
 
+    // With positive values for 0.
+    static std::vector<conv_code> as_received(std::vector<conv_code> codes,
+                                              unsigned positive_bit)
+    {
+        for (auto& code : codes) {
+            code = positive_bit ? code.opposite() : code;
+        }
+        return codes;
+    }
+
     std::string preset_of(unsigned which) const
     {
+        if (which == 0 && !d_options.lock_preset.empty()) {
+            return d_options.lock_preset;
+        }
         for (const auto& name : d_options.lock_presets) {
             if (conv_code::preset(name).to_string() == d_codes[which].to_string()) {
                 return name;
@@ -422,6 +436,10 @@ private:
                 return;
             }
             close(d_lost_bits);
+            d_now.locked = false;
+            d_now.first_value = d_lost_value;
+            d_now.known_value = d_judged;
+            note_change();
         }
         const auto before = d_state == state::doubting ? d_lost_value : first_held();
         const auto from = d_search.beginning(
@@ -453,8 +471,11 @@ private:
         auto& now = d_now;
         now.locked = true;
         now.first_value = start;
+        now.known_value =
+            std::min(end_held(), std::max(d_judged, found.window + d_search.window())) -
+            1;
         now.preset = preset_of(h.which());
-        now.code = h.code().to_string();
+        now.code = d_codes[h.which()].to_string();
         const auto n = h.code().values_per_period();
         const bool symbols = d_options.lock_constellation != "bpsk";
         now.pair_phase =
@@ -503,6 +524,10 @@ private:
             d_decoder->reset();
             d_now.locked = false;
             d_now.first_value = d_lost_value;
+            d_now.known_value =
+                std::min(end_held(),
+                         d_next_window + d_search.window() - d_search.stride()) -
+                1;
             note_change();
         }
     }
@@ -707,6 +732,7 @@ private:
             return verdict::holds;
         }
         d_lost_bits = std::max(s.bits, where * unit);
+        d_judged = s.start + code().values(target + overlap());
         d_lost_value = s.start + code().values(d_lost_bits);
         d_next_window = d_lost_value;
         d_windows = 0;
@@ -818,6 +844,7 @@ private:
     unsigned d_undecided = 0;                // stretches that wait for the next
     double d_error_rate = 0, d_chance = 0.1;
     std::uint64_t d_lost_bits = 0, d_lost_value = 0; // where it was lost, if it was
+    std::uint64_t d_judged = 0;                      // value that showed it
     std::vector<std::int8_t> d_fresh = std::vector<std::int8_t>(1u << 14);
     std::vector<std::int8_t> d_again;
     std::vector<encode_again::tally> d_each;

@@ -74,7 +74,8 @@ WRONG_DECODERS = [
     dict(batch="-1"), dict(slots="0"), dict(slots="17"), dict(max_latency_ms="-1"),
     dict(max_latency_ms="float('nan')"), dict(device="-1"), dict(threads="0"),
     dict(devices="[0, -1]"), dict(devices="[0] * 17"),
-    dict(threads="257"), dict(slots="'three'"),
+    dict(threads="257"), dict(slots="'three'"), dict(status_period_s="-1"),
+    dict(lock="auto", lock_memory="9999"),
 ]
 RIGHT_CODES = [
     dict(), custom(), custom(constraint_length="9", polynomials="(0o561, 0o753)"),
@@ -87,7 +88,8 @@ RIGHT_DECODERS = [
     dict(soft_input="float", soft_scale="20"), dict(soft_input="packed4"),
     dict(decode_length="256", overlap="42"), dict(backend="cpu", threads="2"),
     dict(packed_output="False"), dict(length_tag_key=""), dict(max_latency_ms="0"),
-    dict(devices="[0, 0]"),
+    dict(devices="[0, 0]"), dict(status_period_s="0.5"),
+    dict(lock="auto", lock_constellation="oqpsk", lock_presets="['dvb_3_4']"),
 ]
 
 

@@ -34,19 +34,22 @@ class qa_recording(unittest.TestCase):
     def test_clean(self):
         # gr-satellites' demodulator differs from run to run, by several frames.
         most = 0
-        for theirs, ours in recording_pdus.compare_all(RECORDING, [(None, 0)] * 3):
+        for theirs, ours, one in recording_pdus.compare_all(RECORDING, [(None, 0)] * 3):
             # Reed-Solomon has checked them: the same frames, not just as many.
             self.assertLessEqual(set(theirs), set(ours))
+            self.assertLessEqual(set(theirs), set(one))
             most = max(most, len(ours))
         self.assertGreaterEqual(most, 14)
 
     def test_with_noise(self):
-        theirs, ours = 0, 0
+        theirs, ours, one = 0, 0, 0
         for row in recording_pdus.sweep(RECORDING, [-8.0, -6.0], seeds=2):
             theirs += sum(row["gr_satellites"])
             ours += sum(row["gpufec"])
+            one += sum(row["one_chain"])
         self.assertGreater(theirs, 0)
         self.assertGreaterEqual(ours, theirs)
+        self.assertGreaterEqual(one, theirs)
 
 
 if __name__ == "__main__":

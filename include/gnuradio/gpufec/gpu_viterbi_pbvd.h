@@ -6,6 +6,7 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,31 @@ namespace gr::gpufec {
  * that parallel block (or frame) again, or as many as it has:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
+ *
+ * With \p lock "auto" the block finds by itself where a pair of soft values and a
+ * puncturing period begin, and what else \p lock_constellation says, among all of
+ * \p lock_presets. Every hypothesis decodes the same window and is held against its own
+ * code's chance level; noise gives a lock with a probability below 1e-12 per window. What
+ * was received while searching is decoded once something is found, as far as
+ * \p lock_memory goes, and what is older and fits nothing is dropped. While locked,
+ * decoded bits are encoded again: after a soft value that was lost or repeated, another
+ * rotation or another rate, it searches again, and tells where that was. Each lock begins
+ * on an output item of its own, so that packed output has up to 7 zeros before it. Item
+ * counts are those of what was decoded; the relative rate is that of the lowest rate.
+ * The first output item of each lock has the tag
+ *  - \c viterbi_lock (dictionary): \c locked (true), \c preset ("" for the code of the
+ *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (the input's
+ *    soft value, counted from 0, from which pairs and periods count, modulo their
+ *    length), \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
+ *    \c half_symbol, \c inverted, \c error_rate, \c first_value (the soft value it holds
+ *    from), \c known_value (the last one that was needed to know), \c dropped (soft
+ * values that fitted nothing, since the beginning), \c locks (since the beginning);
+ *
+ * where one was lost before, false precedes it on the same item. The message port
+ * \c status has the same as a message with \c event "lock" or "unlock" as soon as it is
+ * known, and every \p status_period_s one with \c event "status". A quarter turn may be a
+ * sequence of the code (as at DVB's 5/6), and half a turn is one where all polynomials
+ * have an odd number of ones: these cannot be told apart.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -81,6 +107,13 @@ public:
      * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
      *        the first four parameters, of which none must be given then; "": none
      * \param positive_bit the bit, 0 or 1, that a positive soft value means
+     * \param lock "off"; "auto": finds its phase; streaming only
+     * \param lock_constellation "bpsk": where pairs and periods begin, and the sign
+     *        where it shows; "qpsk": also quarter turns, and I and Q exchanged; "oqpsk":
+     *        also I or Q late by a symbol
+     * \param lock_presets names of codes to search for, besides that one
+     * \param lock_memory soft values that are kept while searching, 10^4 to 10^9
+     * \param status_period_s seconds from one message \c status to the next; 0: none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -104,7 +137,12 @@ public:
                      const std::string& length_tag_key = "packet_len",
                      const std::vector<int>& devices = {},
                      const std::string& preset = "",
-                     int positive_bit = 1);
+                     int positive_bit = 1,
+                     const std::string& lock = "off",
+                     const std::string& lock_constellation = "bpsk",
+                     const std::vector<std::string>& lock_presets = {},
+                     int lock_memory = 1000000,
+                     double status_period_s = 0);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
@@ -120,6 +158,14 @@ public:
     virtual double channel_error_rate() const = 0;
     //! What the wrong ones weigh per soft value, in steps of an int8, from the same.
     virtual double metric() const = 0;
+
+    //! Whether a phase is found. Without lock "auto" true.
+    virtual bool locked() const = 0;
+    //! What is found, as in the tag viterbi_lock but for its error rate, which is that of
+    //! now; an empty dictionary if nothing is.
+    virtual pmt::pmt_t lock_state() const = 0;
+    //! Soft values that fitted nothing since the beginning.
+    virtual std::uint64_t dropped() const = 0;
 
     //! Steps of an int8 for one unit of float amplitude, from the next input on; float
     //! input only. \throws std::invalid_argument

@@ -255,6 +255,7 @@ struct viterbi_options : run_options {
     //! exchanged I and Q too; "oqpsk": I or Q late by a symbol too.
     std::string lock_constellation = "bpsk";
     std::vector<std::string> lock_presets; //!< codes to search besides `code`
+    std::string lock_preset;               //!< what `code` is called in viterbi_lock
     std::size_t lock_memory = 1000000;     //!< soft values kept while searching
 };
 
@@ -262,6 +263,7 @@ struct viterbi_options : run_options {
 struct viterbi_lock {
     bool locked = false;
     std::uint64_t first_value = 0; //!< of the input's soft values, for which this holds
+    std::uint64_t known_value = 0; //!< of those that had to be there to know it, the last
     std::uint64_t first_bit = 0;   //!< of the output, decoded from there on
     std::uint64_t first_byte = 0;  //!< the same of packed output
 

@@ -1,0 +1,491 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How soon and how surely the Viterbi decoder finds its phase, and what that costs.
+ * Prints JSON.
+ *
+ * Usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates SECONDS
+ *                     [--backend cpu|cuda] [--threads N]
+ *
+ * lock:  receivers of QPSK that may have any of DVB-S's five rates are switched on at a
+ *        random place of a random symbol, turned and mirrored at random.
+ * slips: streams that lose or repeat a soft value every 30,000.
+ * noise: Gaussian noise, searched for all of these.
+ * rates: soft values per second while locked, with and without a lock to find, and while
+ *        searching. */
+
+#include "channel/awgn.h"
+#include "json.h"
+#include "viterbi/lock.h"
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <thread>
+
+using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
+
+namespace {
+
+struct rate {
+    const char* preset;
+    double ebn0_db; // of a decoded bit error rate of 1e-4
+};
+
+// By gpufec ber viterbi --preset … --min-errors 2000, between points 0.1 dB apart.
+constexpr rate rates[] = { { "dvb_1_2", 3.5 },
+                           { "dvb_2_3", 4.0 },
+                           { "dvb_3_4", 4.5 },
+                           { "dvb_5_6", 5.1 },
+                           { "dvb_7_8", 5.7 } };
+
+struct settings {
+    backend where = backend::cpu;
+    unsigned threads = 1;
+};
+
+double now()
+{
+    const auto t = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(t).count();
+}
+
+std::vector<conv_code> codes()
+{
+    std::vector<conv_code> all;
+    for (const auto& r : rates) {
+        all.push_back(conv_code::preset(r.preset));
+    }
+    return all;
+}
+
+viterbi_options options_of(const settings& s)
+{
+    viterbi_options o{ codes()[0] };
+    o.where = s.where;
+    o.lock = "auto";
+    o.lock_constellation = "qpsk";
+    for (const auto& r : rates) {
+        o.lock_presets.push_back(r.preset);
+    }
+    return o;
+}
+
+// Calls work(thread, first, count) on threads that share `count` pieces of work.
+template <class Work>
+void share(unsigned threads, std::uint64_t count, Work&& work)
+{
+    std::vector<std::thread> running;
+    for (unsigned t = 0; t < threads; ++t) {
+        const auto first = count * t / threads, end = count * (t + 1) / threads;
+        running.emplace_back([=, &work] { work(t, first, end - first); });
+    }
+    for (auto& r : running) {
+        r.join();
+    }
+}
+
+// A signal that goes on as long as it is asked for.
+class transmitter
+{
+public:
+    transmitter(const conv_code& code, double ebn0_db, std::uint64_t seed)
+        : d_encoder(code, termination::streaming, 0),
+          d_channel(ebn0_db, code.rate(), seed),
+          d_bits(seed + 1)
+    {
+    }
+
+    // Some more soft values, and the bits they were made of.
+    void more(std::vector<std::int8_t>& values, std::vector<std::uint8_t>& bits)
+    {
+        constexpr std::size_t count = 840;
+        const auto first = bits.size();
+        bits.resize(first + count);
+        d_bits.bits(d_given, count, &bits[first]);
+        d_given += count;
+        d_coded.resize(d_encoder.coded_bits(count));
+        d_encoder.encode(&bits[first], count, d_coded.data());
+        const auto old = values.size();
+        values.resize(old + d_coded.size());
+        d_channel.int8(d_sent, d_coded.data(), d_coded.size(), &values[old]);
+        d_sent += d_coded.size();
+    }
+
+private:
+    conv_encoder_kernel d_encoder;
+    awgn_channel d_channel;
+    counter_random d_bits;
+    std::vector<std::uint8_t> d_coded;
+    std::uint64_t d_given = 0, d_sent = 0;
+};
+
+// What a receiver gives that reads the code's values as a hypothesis says.
+void receive(const hypothesis& h,
+             const std::vector<std::int8_t>& values,
+             std::vector<std::int8_t>& out)
+{
+    out.assign(values.size(), 0);
+    for (std::size_t j = 0; j < values.size(); ++j) {
+        if (std::size_t(h.from(j)) < out.size()) {
+            out[h.from(j)] = h.flips(j) ? -values[j] : values[j];
+        }
+    }
+}
+
+json quantiles(std::vector<double> x)
+{
+    std::sort(x.begin(), x.end());
+    const auto at = [&](double q) {
+        return x.empty()
+                   ? 0.0
+                   : x[std::min(x.size() - 1, std::size_t(std::ceil(q * x.size())) - 1)];
+    };
+    return json::object({ { "median", at(0.5) },
+                          { "99 %", at(0.99) },
+                          { "99.9 %", at(0.999) },
+                          { "most", x.empty() ? 0.0 : x.back() } });
+}
+
+json time_to_lock(const settings& s, std::uint64_t trials)
+{
+    auto rows = json::array();
+    const auto all = codes();
+    for (unsigned which = 0; which < all.size(); ++which) {
+        for (const double over : { 0.0, 1.0, 2.0 }) {
+            const auto& code = all[which];
+            std::mutex mutex;
+            std::vector<double> values_needed;
+            std::uint64_t wrong = 0, never = 0, within = 0;
+            const auto begin = now();
+            share(s.threads, trials, [&](unsigned, std::uint64_t first, std::uint64_t n) {
+                auto run = options_of(s);
+                phase_search search(run, all, constellation::qpsk, {});
+                for (auto trial = first; trial < first + n; ++trial) {
+                    const counter_random random(trial * 31 + which * 7 +
+                                                std::uint64_t(over * 3));
+                    transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
+                    // Turned and mirrored as one of the hypotheses of its code, and cut
+                    // anywhere.
+                    std::vector<const hypothesis*> of_code;
+                    for (const auto& h : search.hypotheses()) {
+                        if (h.which() == which) {
+                            of_code.push_back(&h);
+                        }
+                    }
+                    const auto& picked = *of_code[random(1) % of_code.size()];
+                    const auto cut = picked.cycle() - picked.place();
+                    search.forget();
+                    std::vector<std::int8_t> values, got;
+                    std::vector<std::uint8_t> bits;
+                    std::optional<phase_search::found> found;
+                    std::uint64_t window = 0;
+                    while (!found && window + search.window() <= 60000) {
+                        while (values.size() < cut + window + search.window()) {
+                            sender.more(values, bits);
+                        }
+                        receive(picked, values, got);
+                        const value_span span{ got.data() + cut, 0, got.size() - cut };
+                        found = search.search(span, window, 1);
+                        window += search.stride();
+                    }
+                    const bool right =
+                        found && &search.hypotheses()[found->index] == &picked;
+                    std::lock_guard<std::mutex> guard(mutex);
+                    never += !found;
+                    wrong += found && !right;
+                    if (found) {
+                        const auto needed = double(found->window + search.window());
+                        values_needed.push_back(needed);
+                        within += needed <= 20000;
+                    }
+                }
+            });
+            rows.add(json::object({ { "preset", rates[which].preset },
+                                    { "ebn0_db", rates[which].ebn0_db + over },
+                                    { "over_1e-4_db", over },
+                                    { "trials", trials },
+                                    { "wrong", wrong },
+                                    { "never", never },
+                                    { "within_20000", double(within) / trials },
+                                    { "values", quantiles(values_needed) },
+                                    { "seconds", now() - begin } }));
+            std::cerr << rates[which].preset << " +" << over << " dB: wrong " << wrong
+                      << ", never " << never << ", within " << within << "\n";
+        }
+    }
+    return rows;
+}
+
+json slips(const settings& s, std::uint64_t count)
+{
+    constexpr std::uint64_t between = 30000, of_stream = 100, near = 3000;
+    auto rows = json::array();
+    const auto all = codes();
+    for (unsigned which = 0; which < all.size(); ++which) {
+        const auto& code = all[which];
+        std::mutex mutex;
+        std::vector<double> needed, lost;
+        std::uint64_t missed = 0;
+        share(s.threads,
+              (count + of_stream - 1) / of_stream,
+              [&](unsigned, std::uint64_t first, std::uint64_t n) {
+                  auto o = options_of(s);
+                  o.batch = 64;
+                  viterbi_decoder decoder(o);
+                  for (auto stream = first; stream < first + n; ++stream) {
+                      const counter_random random(stream * 5 + which);
+                      transmitter sender(code, rates[which].ebn0_db + 1, random(0) >> 1);
+                      std::vector<std::int8_t> sent, values;
+                      std::vector<std::uint8_t> bits;
+                      while (sent.size() < (of_stream + 1) * between) {
+                          sender.more(sent, bits);
+                      }
+                      // Where the stream's values come from.
+                      std::vector<std::uint64_t> source;
+                      std::vector<std::uint64_t> where;
+                      std::uint64_t from = 0;
+                      for (std::uint64_t i = 0; i < of_stream; ++i) {
+                          const auto end =
+                              (i + 1) * between + random(2 * i + 2) % (between / 3);
+                          for (; from < end; ++from) {
+                              source.push_back(from);
+                          }
+                          where.push_back(source.size());
+                          from += random(2 * i + 3) % 2 ? 1 : -1;
+                      }
+                      for (; from < sent.size(); ++from) {
+                          source.push_back(from);
+                      }
+                      for (const auto f : source) {
+                          values.push_back(sent[f]);
+                      }
+
+                      decoder.reset();
+                      std::vector<std::uint8_t> got, out(1 << 16);
+                      std::vector<viterbi_lock> locks;
+                      std::size_t pushed = 0;
+                      for (bool finished = false; !decoder.done();) {
+                          pushed += decoder.push(values.data() + pushed,
+                                                 values.size() - pushed);
+                          if (pushed == values.size() && !finished) {
+                              decoder.finish();
+                              finished = true;
+                          }
+                          const auto k = decoder.pull_bits(out.data(), out.size());
+                          got.insert(got.end(), out.begin(), out.begin() + k);
+                          if (k == 0 && !decoder.done()) {
+                              decoder.wait(std::chrono::milliseconds(10));
+                          }
+                          for (viterbi_lock l; decoder.take_lock(l);) {
+                              locks.push_back(l);
+                          }
+                      }
+
+                      std::vector<std::uint8_t> right(bits.size() + near);
+                      for (std::size_t i = 0; i < locks.size(); ++i) {
+                          if (!locks[i].locked) {
+                              continue;
+                          }
+                          const auto end =
+                              i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
+                          // The period that is nearest to where it begins.
+                          const auto period = code.values_per_period();
+                          const auto value = source[locks[i].first_value];
+                          const auto bit = (value + period / 2) / period * code.period();
+                          std::size_t same = 0, all_bits = end - locks[i].first_bit;
+                          const auto agrees = [&](std::size_t k) {
+                              return bit + k < bits.size() &&
+                                     got[locks[i].first_bit + k] == bits[bit + k];
+                          };
+                          for (std::size_t k = 0; k < all_bits; ++k) {
+                              same += agrees(k);
+                          }
+                          const bool inverted = 2 * same < all_bits;
+                          for (std::size_t k = 0; k < all_bits && bit + k < bits.size();
+                               ++k) {
+                              right[bit + k] |= agrees(k) != inverted;
+                          }
+                      }
+                      std::lock_guard<std::mutex> guard(mutex);
+                      for (const auto at : where) {
+                          const auto lock =
+                              std::find_if(locks.begin(), locks.end(), [&](auto& l) {
+                                  return l.locked && l.known_value >= at &&
+                                         l.first_value + 1000 > at;
+                              });
+                          if (lock == locks.end() || lock->known_value > at + 25000) {
+                              ++missed;
+                              continue;
+                          }
+                          needed.push_back(double(lock->known_value - at));
+                          const auto bit = code.stage_of(source[at]);
+                          lost.push_back(double(std::count(right.begin() + bit - near,
+                                                           right.begin() + bit + near,
+                                                           std::uint8_t(0))));
+                      }
+                  }
+              });
+        const auto within = std::count_if(
+            needed.begin(), needed.end(), [](double v) { return v <= 20000; });
+        rows.add(json::object(
+            { { "preset", rates[which].preset },
+              { "ebn0_db", rates[which].ebn0_db + 1 },
+              { "slips", needed.size() + missed },
+              { "not_found", missed },
+              { "within_20000", double(within) / double(needed.size() + missed) },
+              { "values_to_lock", quantiles(needed) },
+              { "bits_lost", quantiles(lost) } }));
+        std::cerr << rows.to_string() << "\n";
+    }
+    return rows;
+}
+
+json noise(const settings& s, std::uint64_t values)
+{
+    std::array<double, 256> p{};
+    for (int v = -127; v <= 127; ++v) {
+        const auto above = [](double x) {
+            return 0.5 * std::erfc(x / 32 / std::sqrt(2.0));
+        };
+        p[std::uint8_t(v)] =
+            (v == -127 ? 1 : above(v - 0.5)) - (v == 127 ? 0 : above(v + 0.5));
+    }
+    const discrete_distribution gaussian(p);
+    std::atomic<std::uint64_t> found{ 0 }, windows{ 0 };
+    std::size_t hypotheses = 0;
+    const auto begin = now();
+    share(s.threads, values, [&](unsigned t, std::uint64_t, std::uint64_t n) {
+        auto run = options_of(s);
+        phase_search search(run, codes(), constellation::qpsk, {});
+        if (t == 0) {
+            hypotheses = search.hypotheses().size();
+        }
+        const counter_random random(1000 + t);
+        const auto at_once = search.windows_at_once();
+        std::vector<std::int8_t> some(at_once * search.stride());
+        std::uint64_t drawn = 0;
+        for (std::uint64_t first = 0; first < n; first += some.size()) {
+            for (auto& v : some) {
+                v = std::int8_t(gaussian(random(drawn++)));
+            }
+            const value_span span{ some.data(), first, first + some.size() };
+            found += bool(search.search(span, first, at_once));
+            windows += at_once;
+        }
+    });
+    return json::object({ { "values", values },
+                          { "hypotheses", hypotheses },
+                          { "windows", windows.load() },
+                          { "false_locks", found.load() },
+                          { "seconds", now() - begin } });
+}
+
+// Soft values per second of a decoder that is given `values` over and over.
+double
+pace(viterbi_decoder& decoder, const std::vector<std::int8_t>& values, double seconds)
+{
+    std::vector<std::uint8_t> out(1 << 20);
+    std::uint64_t pushed = 0;
+    std::size_t at = 0;
+    const auto begin = now();
+    while (now() - begin < seconds) {
+        const auto n = decoder.push(values.data() + at,
+                                    std::min<std::size_t>(1 << 18, values.size() - at));
+        pushed += n;
+        at = (at + n) % values.size();
+        const auto got = decoder.pull_packed(out.data(), out.size());
+        if (n == 0 && got == 0) {
+            decoder.wait(std::chrono::milliseconds(10));
+        }
+    }
+    return double(pushed) / (now() - begin);
+}
+
+json paces(const settings& s, double seconds)
+{
+    auto rows = json::array();
+    for (const auto& r : rates) {
+        transmitter sender(conv_code::preset(r.preset), r.ebn0_db + 1, 1);
+        std::vector<std::int8_t> values;
+        std::vector<std::uint8_t> bits;
+        const auto n = conv_code::preset(r.preset).values_per_period() * 840;
+        while (values.size() < 20000000 || values.size() % n != 0) {
+            sender.more(values, bits);
+        }
+        // The stream's end and its beginning do not fit: a slip, once in 20 million.
+        auto o = options_of(s);
+        o.code = conv_code::preset(r.preset);
+        auto plain = o;
+        plain.lock = "off";
+        // In turns, so that what else the machine does meets both.
+        double best[2] = {};
+        for (int turn = 0; turn < 5; ++turn) {
+            for (const bool lock : { false, true }) {
+                viterbi_decoder decoder(lock ? o : plain);
+                pace(decoder, values, seconds / 10);
+                best[lock] = std::max(best[lock], pace(decoder, values, seconds));
+            }
+        }
+        rows.add(json::object({ { "preset", r.preset },
+                                { "values_per_s", best[0] },
+                                { "values_per_s_locked", best[1] },
+                                { "cost", 1 - best[1] / best[0] } }));
+        std::cerr << rows.to_string() << "\n";
+    }
+    std::vector<std::int8_t> noise;
+    const counter_random random(1);
+    for (std::uint64_t i = 0; i < 20000000; ++i) {
+        noise.push_back(std::int8_t((random(i) & 63) + (random(i) >> 6 & 63) - 63));
+    }
+    auto all = options_of(s);
+    auto one = all;
+    one.lock_presets = {};
+    one.lock_constellation = "bpsk";
+    viterbi_decoder all_decoder(all), one_decoder(one);
+    return json::object(
+        { { "locked", rows },
+          { "searching_qpsk_five_rates_values_per_s", pace(all_decoder, noise, seconds) },
+          { "searching_bpsk_one_rate_values_per_s",
+            pace(one_decoder, noise, seconds) } });
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    settings s;
+    std::string what = count > 1 ? arguments[1] : "";
+    const double amount = count > 2 ? std::stod(arguments[2]) : 0;
+    for (int i = 3; i + 1 < count; i += 2) {
+        if (!std::strcmp(arguments[i], "--backend")) {
+            s.where =
+                std::strcmp(arguments[i + 1], "cuda") ? backend::cpu : backend::cuda;
+        } else if (!std::strcmp(arguments[i], "--threads")) {
+            s.threads = unsigned(std::stoul(arguments[i + 1]));
+        }
+    }
+    auto result = json::object({ { "what", what },
+                                 { "backend", s.where == backend::cuda ? "cuda" : "cpu" },
+                                 { "threads", s.threads } });
+    if (what == "lock") {
+        result.add("rows", time_to_lock(s, std::uint64_t(amount)));
+    } else if (what == "slips") {
+        result.add("rows", slips(s, std::uint64_t(amount)));
+    } else if (what == "noise") {
+        result.merge(noise(s, std::uint64_t(amount)));
+    } else if (what == "rates") {
+        result.merge(paces(s, amount));
+    } else {
+        std::cerr
+            << "usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates "
+               "SECONDS [--backend cpu|cuda] [--threads N]\n";
+        return 1;
+    }
+    std::cout << result.to_string() << "\n";
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""A Viterbi decoder in a flowgraph that finds its own phase."""
+
+import time
+import unittest
+
+import numpy as np
+import pmt
+import qa_support as support
+from gnuradio import blocks, digital, dtv, gpufec, gr
+
+DVB = ["dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8"]
+LOCK = "viterbi_lock"
+
+
+def transmitted(preset, count, seed, sigma=0.4):
+    bits = support.random_bits(count, seed)
+    code = support.code_of(gpufec.find_conv_preset(preset))
+    return bits, support.soft_values(support.encode(bits, **code), sigma=sigma, seed=seed)
+
+
+def decoder(**parameters):
+    return gpufec.gpu_viterbi_pbvd(**{"preset": "dvb_1_2", "lock": "auto",
+                                      "backend": "cpu", "packed_output": False,
+                                      **parameters})
+
+
+def run(items, block, tags=()):
+    """Items, tags and the messages at the port status."""
+    sink, messages = blocks.vector_sink_b(), blocks.message_debug()
+    graph = gr.top_block()
+    graph.connect(support.vector_source(items, tags), block, sink)
+    graph.msg_connect((block, "status"), (messages, "store"))
+    graph.run()
+    events = [pmt.to_python(messages.get_message(i))
+              for i in range(messages.num_messages())]
+    return np.array(sink.data(), np.uint8), sink.tags(), events
+
+
+def found(bits, output, start=200, count=2000):
+    """Where some of the bits that were sent are in the output, or their complement."""
+    piece = bits[start:start + count]
+    for sought in piece.tobytes(), (1 - piece).astype(np.uint8).tobytes():
+        at = output.tobytes().find(sought)
+        if at >= 0:
+            return at
+    return None
+
+
+class qa_viterbi_lock(unittest.TestCase):
+
+    def test_finds_pairs(self):
+        bits, items = transmitted("dvb_1_2", 30000, 1)
+        for skip in 0, 1:
+            block = decoder()
+            self.assertFalse(block.locked())
+            output, tags, events = run(items[skip:], block)
+            self.assertTrue(block.locked())
+            self.assertIsNotNone(found(bits, output))
+            (offset, lock), = support.tags_of(tags, LOCK)
+            self.assertEqual(offset, 0)
+            self.assertEqual(lock["pair_phase"], skip)
+            self.assertEqual((lock["preset"], lock["rotation"], lock["swapped"]),
+                             ("dvb_1_2", 0, False))
+            self.assertEqual(lock["locks"], 1)
+            told = [e for e in events if e["event"] == "lock"]
+            self.assertEqual(len(told), 1)
+            self.assertEqual({k: told[0][k] for k in lock}, lock)
+            state = pmt.to_python(block.lock_state())
+            self.assertAlmostEqual(state["error_rate"], 0.006, delta=0.004)
+            self.assertGreater(len(output), 29900)
+
+    def test_symbols_and_rates(self):
+        for number, preset in enumerate(DVB):
+            bits, items = transmitted(preset, 30000, number + 2, sigma=0.3)
+            pairs = items[:len(items) // 2 * 2].reshape(-1, 2).astype(int)
+            turned = np.stack([-pairs[:, 1], pairs[:, 0]], axis=1)
+            mirrored = pairs[:, ::-1]
+            for rotation, swapped, received in ((0, False, pairs), (90, False, turned),
+                                                (0, True, mirrored)):
+                output, tags, _ = run(received.astype(np.int8).ravel(), decoder(
+                    lock_constellation="qpsk", lock_presets=DVB))
+                (_, lock), = support.tags_of(tags, LOCK)
+                self.assertEqual(lock["preset"], preset)
+                if preset != "dvb_5_6" or not rotation: # a quarter turn does not show
+                    self.assertEqual((lock["rotation"], lock["swapped"]),
+                                     (rotation, swapped))
+                    self.assertIsNotNone(found(bits, output))
+
+    def test_formats(self):
+        bits, items = transmitted("dvb_3_4", 30000, 9)
+        for soft_input, received in (
+                ("float", items.astype(np.float32) / 32),
+                ("packed4", None)):
+            if received is None:
+                four = np.clip(items // 8, -7, 7).astype(np.uint8) & 15
+                received = four[:-1:2] << 4 | four[1::2]
+            output, _, _ = run(received, decoder(preset="dvb_3_4", soft_input=soft_input))
+            self.assertIsNotNone(found(bits, output))
+
+    def test_bytes(self):
+        bits, items = transmitted("dvb_1_2", 40000, 10)
+        slip = np.delete(items, 40001)
+        output, tags, _ = run(slip, decoder(packed_output=True))
+        (first, _), (none, nothing), (second, lock) = support.tags_of(tags, LOCK)
+        self.assertEqual(first, 0)
+        self.assertEqual((none, nothing), (second, False))
+        unpacked = np.unpackbits(output)
+        self.assertIsNotNone(found(bits, unpacked[:8 * second], 100, 19000))
+        self.assertIsNotNone(found(bits, unpacked[8 * second:], 20300, 15000))
+
+    def test_slips_and_tags(self):
+        bits, items = transmitted("dvb_1_2", 100000, 11)
+        slips = [50001, 100001, 150001]
+        items = np.delete(items, slips)
+        marks = [(at, pmt.intern("mark"), pmt.from_long(at))
+                 for at in range(10, len(items), 977)]
+        output, tags, events = run(items, decoder(), tags=marks)
+        locks = [(at, lock) for at, lock in support.tags_of(tags, LOCK) if lock]
+        self.assertEqual(len(locks), 4)
+        for (_, lock), slip in zip(locks[1:], slips):
+            self.assertAlmostEqual(lock["first_value"], slip, delta=200)
+        kinds = [e["event"] for e in events if "lock" in e["event"]]
+        self.assertEqual(kinds, ["lock"] + 3 * ["unlock", "lock"])
+        # A tag stays with its bit.
+        moved = support.tags_of(tags, "mark")
+        self.assertEqual([value for _, value in moved], [value for _, _, value in
+                         [(0, 0, at) for at in range(10, len(items), 977)]])
+        for offset, value in moved:
+            first, lock = [entry for entry in locks if entry[0] <= offset][-1]
+            if value > lock["first_value"] + 2:
+                self.assertEqual(offset, first + (value - lock["first_value"]) // 2)
+
+    def test_slips_all_the_time(self):
+        _, items = transmitted("dvb_1_2", 100000, 12)
+        items = np.delete(items, np.arange(5000, len(items), 5000))
+        block = decoder()
+        output, tags, events = run(items, block)
+        # Whatever it does, it says so, and counts everything.
+        changes = [e for e in events if e["event"] in ("lock", "unlock")]
+        tagged = [lock for _, lock in support.tags_of(tags, LOCK) if lock]
+        self.assertEqual(len(tagged), len([e for e in changes if e["event"] == "lock"]))
+        self.assertLessEqual(len(output) * 2, len(items) + 100 * len(tagged))
+        self.assertGreaterEqual(len(output) * 2 + block.dropped(),
+                                len(items) - 1000 * (1 + len(tagged)))
+
+    def test_nothing_to_find(self):
+        rng = np.random.default_rng(13)
+        for items in (np.clip(rng.normal(0, 1, 300000) * 32, -127, 127).astype(np.int8),
+                      np.full(300000, 17, np.int8), np.zeros(300000, np.int8)):
+            block = decoder(lock_constellation="qpsk", lock_presets=DVB,
+                            lock_memory=50000)
+            output, _, events = run(items, block)
+            self.assertEqual(len(output), 0)
+            self.assertFalse(block.locked())
+            self.assertEqual(block.dropped(), len(items))
+            self.assertEqual([e for e in events if "lock" in e["event"]], [])
+        nan = np.full(300000, np.nan, np.float32)
+        output, _, _ = run(nan, decoder(soft_input="float"))
+        self.assertEqual(len(output), 0)
+
+    def test_noise_before_costs_no_memory(self):
+        rng = np.random.default_rng(14)
+        bits, items = transmitted("dvb_1_2", 30000, 14)
+        noise = rng.integers(-60, 60, 200001).astype(np.int8)
+        block = decoder(lock_memory=20000)
+        output, tags, _ = run(np.concatenate([noise, items]), block)
+        (_, lock), = support.tags_of(tags, LOCK)
+        self.assertAlmostEqual(lock["first_value"], len(noise), delta=200)
+        self.assertEqual(lock["dropped"], lock["first_value"])
+        self.assertIsNotNone(found(bits, output))
+
+    def test_status_now_and_then(self):
+        _, items = transmitted("dvb_1_2", 30000, 15)
+        for lock in "auto", "off":
+            block = decoder(lock=lock, status_period_s=0.05)
+            source = support.array_source(items, held=True)
+            messages = blocks.message_debug()
+            graph = gr.top_block()
+            graph.connect(source, block, blocks.null_sink(1))
+            graph.msg_connect((block, "status"), (messages, "store"))
+            graph.start()
+            time.sleep(0.6) # nothing more comes in
+            source.held = False
+            graph.wait()
+            events = [pmt.to_python(messages.get_message(i))
+                      for i in range(messages.num_messages())]
+            states = [e for e in events if e["event"] == "status"]
+            self.assertGreaterEqual(len(states), 3)
+            self.assertAlmostEqual(states[-1]["error_rate"], 0.006, delta=0.005)
+            if lock == "auto":
+                self.assertTrue(states[-1]["locked"])
+
+    def test_refuses(self):
+        for parameters, text in (
+                (dict(lock="on"), "lock is \"on\": allowed are off and auto"),
+                (dict(lock_constellation="8psk"), "lock_constellation is \"8psk\""),
+                (dict(lock_presets=["dvb"]), "dvb"),
+                (dict(lock_memory=10), "lock_memory is 10"),
+                (dict(status_period_s=-1), "status_period_s is -1"),
+                (dict(preset="lte", frame_bits=100), "lock")):
+            with self.assertRaisesRegex(Exception, text):
+                decoder(**parameters)
+
+    def test_dvb_t_transmitter(self):
+        """gr-dtv's inner coder made the codes by itself."""
+        rates = dtv.C1_2, dtv.C2_3, dtv.C3_4, dtv.C5_6, dtv.C7_8
+        rng = np.random.default_rng(16)
+        data = rng.integers(0, 256, 1512 * 2 * 7).astype(np.uint8)
+        for preset, rate in zip(DVB, rates):
+            coder = dtv.dvbt_inner_coder(1, 1512, dtv.MOD_QPSK, dtv.NH, rate)
+            sink = blocks.vector_sink_b(1512)
+            graph = gr.top_block()
+            graph.connect(blocks.vector_source_b(data.tolist() * 4), coder, sink)
+            graph.run()
+            symbols = np.array(sink.data(), np.uint8)
+            coded = np.stack([symbols >> 1 & 1, symbols & 1], axis=1).ravel()
+            self.assertGreater(len(coded), 40000)
+            items = support.soft_values(coded, sigma=0.3, seed=16)
+            for skip in 0, 1, 5:
+                output, tags, _ = run(items[skip:], decoder(lock_presets=DVB))
+                (_, lock), = support.tags_of(tags, LOCK)
+                self.assertEqual(lock["preset"], preset)
+                self.assertIsNotNone(found(np.unpackbits(data), output, 1000, 10000))
+
+
+if __name__ == "__main__":
+    support.main()
