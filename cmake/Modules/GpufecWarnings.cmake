@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 option(GPUFEC_WERROR "Treat warnings as errors" OFF)
+option(GPUFEC_ASSERTIONS "The standard library checks indices and the like" OFF)
 set(GPUFEC_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
 
 # What every target of ours is compiled with.
@@ -10,6 +11,9 @@ target_compile_options(
   gpufec_options
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-unused-parameter>
             $<$<AND:$<BOOL:${GPUFEC_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+if(GPUFEC_ASSERTIONS)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
 if(GPUFEC_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=${GPUFEC_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX,C>:-fno-omit-frame-pointer>

@@ -24,6 +24,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -42,9 +43,20 @@ public:
 
     void wake()
     {
-        if (!d_waking.exchange(true)) {
-            d_block._post(d_port, pmt::PMT_NIL);
+        if (d_waking.exchange(true)) {
+            return;
         }
+        // Called from threads that nothing may be thrown into; and a block that is not
+        // woken sleeps for ever, so what lacks memory is tried again.
+        for (unsigned tries = 0; tries < 1000; ++tries) {
+            try {
+                d_block._post(d_port, pmt::PMT_NIL);
+                return;
+            } catch (const std::exception&) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        }
+        d_waking = false;
     }
 
 private:

@@ -8,7 +8,10 @@
 
 #include "runtime.h"
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 namespace gr::gpufec {
@@ -68,6 +71,29 @@ public:
         }
         check(state, "decoding");
         return true;
+    }
+
+    bool quiet(std::chrono::milliseconds limit) noexcept override
+    {
+        using clock = std::chrono::steady_clock;
+        const auto end = clock::now() + limit;
+        cudaSetDevice(d_device);
+        for (auto& s : d_slots) {
+            // Asked and not waited for: that might never return.
+            while (cudaStreamQuery(s.queue.get()) == cudaErrorNotReady) {
+                if (clock::now() >= end) {
+                    return false;
+                }
+                std::this_thread::sleep_for(std::chrono::microseconds(200));
+            }
+        }
+        cudaGetLastError();
+        return true;
+    }
+    void give_up() noexcept override
+    {
+        std::lock_guard<std::mutex> lock(d_notifying);
+        d_notify = nullptr;
     }
 
     std::vector<timed_step>
@@ -151,13 +177,23 @@ private:
         check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
         check(cudaLaunchHostFunc(
                   s.queue.get(),
-                  [](void* self) { static_cast<device_decoder*>(self)->d_notify(); },
+                  [](void* self) { static_cast<device_decoder*>(self)->notify(); },
                   this),
               "completion callback");
     }
 
+    // On a thread of the runtime.
+    void notify()
+    {
+        std::lock_guard<std::mutex> lock(d_notifying);
+        if (d_notify) {
+            d_notify();
+        }
+    }
+
     std::string d_name;
-    std::function<void()> d_notify = [] {};
+    std::mutex d_notifying;
+    std::function<void()> d_notify;
 };
 
 } // namespace cuda

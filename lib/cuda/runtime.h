@@ -19,14 +19,35 @@ namespace cuda {
 //! \throws device_error naming what failed
 inline void check(cudaError_t error, const char* what)
 {
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); // not sticky: less may be there
-        throw device_memory_error(std::string("CUDA: ") + what + ": " +
-                                  cudaGetErrorString(error));
+    if (error == cudaSuccess) {
+        return;
     }
-    if (error != cudaSuccess) {
-        throw device_error(std::string("CUDA: ") + what + ": " +
-                           cudaGetErrorString(error));
+    cudaGetLastError(); // what is not sticky is told once
+    const auto text = std::string("CUDA: ") + what + ": " + cudaGetErrorString(error);
+    switch (error) {
+    case cudaErrorMemoryAllocation:
+        throw device_memory_error(text);
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorMpsServerNotReady:
+    case cudaErrorMpsMaxClientsReached:
+    case cudaErrorMpsMaxConnectionsReached:
+        throw passing_device_error(text);
+    default:
+        throw device_error(text);
+    }
+}
+
+//! Refuses to ask for memory that is not free, which the runtime counts as an error.
+//! \throws device_memory_error
+inline void need_memory(std::size_t bytes)
+{
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "device memory");
+    if (bytes > free) {
+        throw device_memory_error("CUDA: " + std::to_string(bytes >> 20) +
+                                  " MiB of device memory are needed, " +
+                                  std::to_string(free >> 20) + " are free");
     }
 }
 

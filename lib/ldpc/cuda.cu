@@ -37,6 +37,7 @@ public:
         d_limits = setup.limits(codewords);
         d_limits.device_bytes =
             d_limits.input_bytes + d_limits.output_bytes + d_limits.status_bytes;
+        cuda::need_memory(slots * d_limits.device_bytes);
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits);
         }
@@ -91,10 +92,10 @@ private:
     // a batch's first kernel, which may use the scratch memory there is.
     void prepare(std::uint32_t index)
     {
-        auto& kernel = d_codes[index];
-        if (kernel) {
+        if (d_codes[index]) {
             return;
         }
+        std::unique_ptr<code_kernel> kernel;
         const auto& code = d_setup.codes[index];
         const auto rule = d_setup.rule(code);
         if (d_setup.schedule == ldpc_schedule::flooding) {
@@ -110,10 +111,13 @@ private:
             if (d_last) {
                 cuda::check(cudaEventSynchronize(d_last->decoded.get()), "synchronise");
             }
-            d_scratch.reset();
-            d_scratch = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
-            d_scratch->clear(); // kernels load ahead what they do not use yet
+            // What there is stays until there is more: codes that are prepared use it.
+            cuda::need_memory(bytes);
+            auto larger = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
+            larger->clear(); // kernels load ahead what they do not use yet
+            d_scratch = std::move(larger);
         }
+        d_codes[index] = std::move(kernel);
     }
 
     const setup d_setup;

@@ -255,7 +255,7 @@ ldpc_decoder::ldpc_decoder(const ldpc_options& options, decoder_hooks hooks)
 {
 }
 
-ldpc_decoder::impl& ldpc_decoder::self() const { return static_cast<impl&>(*d_engine); }
+ldpc_decoder::impl& ldpc_decoder::self() const { return static_cast<impl&>(inside()); }
 
 void ldpc_decoder::select(unsigned code) { self().select(code); }
 unsigned ldpc_decoder::selected() const { return self().selected(); }

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
 #define INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
 
+#include "back_off.h"
 #include "batch_decoder.h"
 #include <algorithm>
 #include <exception>
@@ -34,6 +35,7 @@ template <class Room>
 struct made_decoders {
     std::vector<batch_decoder_of<Room>> decoders; //!< of the same limits
     std::string missing; //!< why CUDA could not be had where it was tried
+    bool failed = false; //!< a device is there, and failed
 };
 
 //! A batch that the device's memory does not hold is halved until it does.
@@ -44,16 +46,17 @@ batch_decoder_of<Room> make_cuda_within_memory(const typename Room::setup& setup
                                                int device)
 {
     const auto unit = Room::unit(setup);
-    for (;;) {
-        try {
-            return Room::make_cuda(setup, pieces, slots, device);
-        } catch (const device_memory_error&) {
-            if (pieces <= unit) {
-                throw;
+    return with_back_off([&] {
+        for (auto fewer = pieces;; fewer = std::max(unit, fewer / 2 / unit * unit)) {
+            try {
+                return Room::make_cuda(setup, fewer, slots, device);
+            } catch (const device_memory_error&) {
+                if (fewer <= unit) {
+                    throw;
+                }
             }
         }
-        pieces = std::max(unit, pieces / 2 / unit * unit);
-    }
+    });
 }
 
 /*!
@@ -72,8 +75,9 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
         try {
             auto least = asked;
             for (const int device : run.devices) {
-                const auto chosen =
-                    asked ? asked : Room::cuda_batch(setup, run.slots, device);
+                const auto chosen = asked ? asked : with_back_off([&] {
+                    return Room::cuda_batch(setup, run.slots, device);
+                });
                 decoders.push_back(
                     make_cuda_within_memory<Room>(setup, chosen, run.slots, device));
                 const auto got = decoders.back()->limits().pieces;
@@ -83,8 +87,9 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
             for (std::size_t i = 0; i < decoders.size(); ++i) {
                 if (decoders[i]->limits().pieces != least) {
                     decoders[i].reset();
-                    decoders[i] =
-                        Room::make_cuda(setup, least, run.slots, run.devices[i]);
+                    decoders[i] = with_back_off([&] {
+                        return Room::make_cuda(setup, least, run.slots, run.devices[i]);
+                    });
                 }
             }
             return made;
@@ -93,6 +98,7 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
                 throw;
             }
             made.missing = error.what();
+            made.failed = dynamic_cast<const device_error*>(&error) != nullptr;
             decoders.clear();
         }
     }

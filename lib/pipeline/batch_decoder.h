@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
 
 #include <gnuradio/gpufec/decoder.h>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -14,11 +15,18 @@
 
 namespace gr::gpufec {
 
-//! A device has not the memory that was asked for; less may be there.
-class device_memory_error : public device_error
+//! What failed may pass by itself: the device is busy, or short of something.
+class passing_device_error : public device_error
 {
 public:
     using device_error::device_error;
+};
+
+//! A device has not the memory that was asked for; less may be there.
+class device_memory_error : public passing_device_error
+{
+public:
+    using passing_device_error::passing_device_error;
 };
 
 //! The largest batch that a decoder takes, and the memory one slot needs for it.
@@ -85,6 +93,17 @@ public:
 
     //! True once the slot's output is complete. Never blocks. Throws device_error.
     virtual bool finished(unsigned slot) = 0;
+
+    //! Nobody wants what was submitted any more: what has not begun may be left out.
+    virtual void drop() noexcept {}
+
+    //! Waits up to \p limit until nothing of what was submitted reads or writes host
+    //! memory any more, finished or failed. Returns whether it is so.
+    virtual bool quiet(std::chrono::milliseconds /*limit*/) noexcept { return true; }
+
+    //! A device that may still be at work is not asked any more. It calls nobody from
+    //! now on; neither it nor the memory that it was given is ever freed.
+    virtual void give_up() noexcept {}
 
     //! Devices only: medians of the steps of \p rounds batches, each alone, while nothing
     //! is in flight.

@@ -32,6 +32,7 @@ public:
         d_pool.on_completion(std::move(notify));
     }
     bool finished(unsigned slot) override { return d_pool.finished(slot); }
+    void drop() noexcept override { d_pool.drop(); }
 
 protected:
     //! \p name of the instruction set, for the log

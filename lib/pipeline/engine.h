@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_PIPELINE_ENGINE_H
 
 #include <gnuradio/gpufec/decoder.h>
+#include <unistd.h>
 
 namespace gr::gpufec {
 
@@ -14,6 +15,9 @@ class decoder::engine
 {
 public:
     virtual ~engine() = default;
+
+    //! Whether the process is the one that made it, and has its threads.
+    bool of_this_process() const { return getpid() == d_process; }
 
     virtual void finish() = 0;
     virtual bool ready() = 0;
@@ -36,6 +40,9 @@ public:
     virtual void end_lending() = 0;
     virtual bool lock_lent(void* memory, std::size_t bytes) = 0;
     virtual void unlock_lent(void* memory) = 0;
+
+private:
+    const pid_t d_process = getpid();
 };
 
 } // namespace gr::gpufec

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Slots in flight between a caller and batch decoders: in order, bounded, and
- * decoded again elsewhere when a device fails. */
+ * decoded again elsewhere when a device fails or does not come to an end. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 #define INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 
+#include "back_off.h"
 #include "batch_decoder.h"
 #include "host_memory.h"
 #include <condition_variable>
@@ -22,6 +23,13 @@
 #include <vector>
 
 namespace gr::gpufec {
+
+//! A batch did not finish in the time that a device has for one.
+class device_timeout_error : public device_error
+{
+public:
+    using device_error::device_error;
+};
 
 /*!
  * \brief A ring of slots over one or more batch decoders.
@@ -51,6 +59,10 @@ public:
         std::function<std::unique_ptr<decoder>()> fallback;
         //! A device failed with this message and the fallback has taken over.
         std::function<void(const std::string&)> failed_over = [](const std::string&) {};
+        //! A device is given up when nothing is asked of it any more, with this message.
+        std::function<void(const std::string&)> given_up = [](const std::string&) {};
+        //! That a device has for a batch once those before it are finished; 0: for ever.
+        std::chrono::milliseconds timeout{ 0 };
     };
 
     /*!
@@ -85,8 +97,21 @@ public:
     ~pipeline()
     {
         drain();
+        for (auto& d : d_decoders) {
+            if (d && !d->quiet(patience())) {
+                try {
+                    d_hooks.given_up(give_up(*d));
+                } catch (const std::exception&) {
+                    // Nobody can be told; d is given up all the same.
+                }
+            }
+        }
         for (auto& s : d_slots) {
-            unlock_pages(*s);
+            if (d_given_up) {
+                keep_locked(*s); // unlocking might wait for what does not end
+            } else {
+                unlock_pages(*s);
+            }
         }
     }
 
@@ -114,10 +139,19 @@ public:
         auto& s = *d_turn[d_fill];
         s.memory.job = job;
         s.memory.from = from;
-        s.finished = false;
         d_flight.push_back(&s);
+        s.finished = false;
         d_fill = (d_fill + 1) % d_turn.size();
-        guarded(s, [&] { start(s); });
+        try {
+            guarded(s, [&] { start(s); });
+        } catch (...) {
+            // What nobody decodes is not in flight.
+            s.finished = true;
+            d_flight.pop_back();
+            d_fill = std::find(d_turn.begin(), d_turn.end(), &s) - d_turn.begin();
+            d_fill %= d_turn.size();
+            throw;
+        }
     }
 
     //! The oldest slot in flight if it has finished, else nullptr.
@@ -160,25 +194,46 @@ public:
     //! inputs. Returns whether it could.
     bool lock_lent(void* memory, std::size_t bytes)
     {
-        if (!d_decoders.front()->page_lock(memory, bytes)) {
+        if (d_given_up || !d_decoders.front()->page_lock(memory, bytes)) {
             return false;
         }
+        d_lent_bytes = bytes;
         for (auto& s : d_slots) {
-            s->user->page_unlock(s->input.data());
+            unlock(*s, s->own->input);
         }
         return true;
     }
     void unlock_lent(void* memory) noexcept
     {
+        d_lent_bytes = 0;
+        if (d_given_up) {
+            return; // it may still be read
+        }
         d_decoders.front()->page_unlock(memory);
         for (auto& s : d_slots) {
-            s->user->page_lock(s->input.data(), s->input.size());
+            lock(*s, s->own->input);
         }
+    }
+
+    //! When the oldest slot in flight has been waited for too long; the end of time if
+    //! none is.
+    std::chrono::steady_clock::time_point overdue() const
+    {
+        return d_flight.empty() ? clock::time_point::max() : overdue(*d_flight.front());
     }
 
     //! Sleeps until nothing is in flight; what was is dropped.
     void drain() noexcept
     {
+        d_draining = true;
+        for (auto& d : d_decoders) {
+            if (d) {
+                d->drop();
+            }
+        }
+        if (d_fallback) {
+            d_fallback->drop();
+        }
         while (!d_flight.empty()) {
             try {
                 if (ready() || wait(std::chrono::milliseconds(100))) {
@@ -188,29 +243,50 @@ public:
                 release();
             }
         }
+        d_draining = false;
     }
 
 private:
-    struct entry {
-        explicit entry(const batch_limits& l)
-            : input(l.input_bytes),
-              output(l.output_bytes),
-              status(l.status_bytes),
-              memory{ input.data(), output.data(), status.data() }
+    using clock = std::chrono::steady_clock;
+
+    struct buffer {
+        explicit buffer(std::size_t bytes) : memory(bytes) {}
+        host_memory memory;
+        bool locked = false;
+    };
+    struct buffers {
+        explicit buffers(const batch_limits& l)
+            : input(l.input_bytes), output(l.output_bytes), status(l.status_bytes)
         {
         }
-        host_memory input, output, status;
-        slot memory;
+        std::size_t bytes() const
+        {
+            return input.memory.size() + output.memory.size() + status.memory.size();
+        }
+        buffer input, output, status;
+    };
+    struct entry {
+        explicit entry(const batch_limits& l) : own(std::make_unique<buffers>(l))
+        {
+            point_to(*own);
+        }
+        void point_to(const buffers& b)
+        {
+            memory.input = b.input.memory.data();
+            memory.output = b.output.memory.data();
+            memory.status = b.status.memory.data();
+        }
+        std::unique_ptr<buffers> own;
+        slot memory{};
         decoder* user = nullptr;
-        unsigned number = 0;  // among the slots of that decoder
-        bool finished = true; // with what was last submitted
-        bool lost = false;    // not finished when its device failed
+        unsigned number = 0;          // among the slots of that decoder
+        clock::time_point since = {}; // that it is being decoded
+        bool finished = true;         // with what was last submitted
+        bool lost = false;            // not finished when its device failed
         // Its device failed and others go on: once released it is not filled again, for
         // the fallback would hold the others up whenever it is its turn.
         bool leaving = false;
     };
-
-    using clock = std::chrono::steady_clock;
 
     void attach(decoder& d)
     {
@@ -220,7 +296,11 @@ private:
                 ++d_completions;
             }
             d_condition.notify_all();
-            d_hooks.completion();
+            try {
+                d_hooks.completion();
+            } catch (const std::exception&) {
+                // Nothing may be thrown into the threads of a decoder.
+            }
         });
     }
 
@@ -232,14 +312,41 @@ private:
 
     void start(entry& s)
     {
-        auto& m = s.memory;
-        s.user->submit(s.number, m.job, { m.from, m.output, m.status });
+        with_back_off([&] {
+            const auto& m = s.memory;
+            s.user->submit(s.number, m.job, { m.from, m.output, m.status });
+        });
+        s.since = clock::now();
+    }
+
+    // A device works on one batch after the other.
+    clock::time_point overdue(const entry& s) const
+    {
+        const bool counts = d_hooks.timeout.count() > 0 && s.user != d_fallback.get();
+        return counts ? std::max(s.since, d_progress) + d_hooks.timeout
+                      : clock::time_point::max();
+    }
+
+    // That a device has to come to rest.
+    std::chrono::milliseconds patience() const
+    {
+        return d_hooks.timeout.count() > 0 ? d_hooks.timeout
+                                           : std::chrono::milliseconds(1) * 1'000'000'000;
     }
 
     bool finished(entry& s)
     {
         if (!s.finished) {
-            guarded(s, [&] { s.finished = s.user->finished(s.number); });
+            guarded(s, [&] {
+                s.finished = s.user->finished(s.number);
+                if (s.finished) {
+                    d_progress = clock::now();
+                } else if (clock::now() >= overdue(s)) {
+                    throw device_timeout_error(
+                        s.user->device() + " has not finished a batch within " +
+                        std::to_string(d_hooks.timeout.count()) + " ms");
+                }
+            });
         }
         return s.finished;
     }
@@ -252,9 +359,11 @@ private:
             if (finished(s)) {
                 return true;
             }
+            const auto next = std::min(end, overdue(s));
             std::unique_lock<std::mutex> lock(d_mutex);
             if (!d_condition.wait_until(
-                    lock, end, [&] { return d_completions != seen; })) {
+                    lock, next, [&] { return d_completions != seen; }) &&
+                clock::now() >= end) {
                 return false;
             }
         }
@@ -268,18 +377,87 @@ private:
         try {
             action();
         } catch (const std::exception& error) {
+            const bool late = dynamic_cast<const device_timeout_error*>(&error);
             if (!d_hooks.fallback || s.user == d_fallback.get()) {
+                if (late && held(*s.user)) {
+                    throw device_timeout_error(std::string(error.what()) + "; " +
+                                               give_up(*s.user));
+                }
                 throw;
             }
-            fail_over(*s.user, error.what());
+            fail_over(*s.user, error.what(), late ? clock::duration(0) : patience());
         }
     }
 
-    void fail_over(decoder& failed, const std::string& reason)
+    // Whether it was not given up yet.
+    bool held(const decoder& d) const
+    {
+        return std::any_of(d_decoders.begin(), d_decoders.end(), [&d](const auto& p) {
+            return p.get() == &d;
+        });
+    }
+
+    // Leaves a decoder alone that may still be at work, and what host memory it was
+    // given: none of it is freed, ever. Says so.
+    std::string give_up(decoder& lost)
+    {
+        const auto device_bytes = lost.limits().device_bytes;
+        std::vector<std::unique_ptr<buffers>> fresh(d_slots.size());
+        for (std::size_t i = 0; i < d_slots.size() && d_hooks.fallback; ++i) {
+            if (d_slots[i]->user == &lost) {
+                fresh[i] = std::make_unique<buffers>(lost.limits());
+            }
+        }
+        lost.give_up();
+        d_given_up = true;
+        for (auto& d : d_decoders) {
+            if (d.get() == &lost) {
+                d.release();
+            }
+        }
+        std::size_t slots = 0;
+        d_kept_bytes += std::exchange(d_lent_bytes, 0);
+        for (std::size_t i = 0; i < d_slots.size(); ++i) {
+            auto& s = *d_slots[i];
+            if (s.user != &lost || !s.own) {
+                continue;
+            }
+            d_kept_bytes += s.own->bytes();
+            ++slots;
+            const auto* const old = s.own.release();
+            if (fresh[i]) {
+                copy(old->input, fresh[i]->input);
+                copy(old->output, fresh[i]->output);
+                copy(old->status, fresh[i]->status);
+                s.own = std::move(fresh[i]);
+                s.point_to(*s.own);
+            }
+        }
+        const auto text = [](std::size_t bytes) {
+            return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
+        };
+        return "what it may still use is kept for good, " + text(d_kept_bytes) +
+               " of host memory and " + text(slots * device_bytes) + " of its own";
+    }
+
+    static void copy(const buffer& from, const buffer& to)
+    {
+        if (from.memory.size() > 0) {
+            std::memcpy(to.memory.data(), from.memory.data(), from.memory.size());
+        }
+    }
+
+    // What else a device that failed is at may read and write its slots for \p limit.
+    void fail_over(decoder& failed, std::string reason, clock::duration limit)
     {
         if (!d_fallback) {
-            d_fallback = d_hooks.fallback();
-            attach(*d_fallback);
+            auto fallback = d_hooks.fallback();
+            attach(*fallback);
+            d_fallback = std::move(fallback);
+        }
+        using std::chrono::milliseconds;
+        if (!failed.quiet(std::chrono::duration_cast<milliseconds>(limit))) {
+            reason += "; " + give_up(failed);
         }
         ++d_failed;
         for (std::size_t index = 0; index < d_slots.size(); ++index) {
@@ -299,7 +477,11 @@ private:
         d_hooks.failed_over(reason);
         for (auto* s : d_flight) {
             if (std::exchange(s->lost, false)) {
-                start(*s);
+                if (d_draining) {
+                    s->finished = true;
+                } else {
+                    start(*s);
+                }
             }
         }
     }
@@ -320,21 +502,44 @@ private:
     template <class Call>
     static void each_buffer(entry& s, Call&& call)
     {
-        for (auto* m : { &s.input, &s.output, &s.status }) {
-            if (m->size() > 0) {
-                call(m->data(), m->size());
+        if (s.own) {
+            for (auto* b : { &s.own->input, &s.own->output, &s.own->status }) {
+                call(*b);
             }
+        }
+    }
+
+    static void lock(entry& s, buffer& b) noexcept
+    {
+        if (b.memory.size() > 0) {
+            b.locked = s.user->page_lock(b.memory.data(), b.memory.size());
+        }
+    }
+
+    static void unlock(entry& s, buffer& b) noexcept
+    {
+        if (std::exchange(b.locked, false)) {
+            s.user->page_unlock(b.memory.data());
+        }
+    }
+
+    static void keep_locked(entry& s) noexcept
+    {
+        bool locked = false;
+        each_buffer(s, [&](const buffer& b) { locked |= b.locked; });
+        if (locked) {
+            s.own.release();
         }
     }
 
     static void lock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](void* p, std::size_t n) { s.user->page_lock(p, n); });
+        each_buffer(s, [&](buffer& b) { lock(s, b); });
     }
 
     static void unlock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](void* p, std::size_t) { s.user->page_unlock(p); });
+        each_buffer(s, [&](buffer& b) { unlock(s, b); });
     }
 
     // Before the decoders, whose threads may be calling back until they are gone.
@@ -346,10 +551,14 @@ private:
     std::vector<std::unique_ptr<entry>> d_slots;
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
-    std::size_t d_failed = 0;    // of d_decoders
-    std::vector<entry*> d_turn;  // the slots that are filled in turn
-    std::size_t d_fill = 0;      // whose turn it is
-    std::deque<entry*> d_flight; // oldest first
+    std::size_t d_failed = 0; // of d_decoders
+    bool d_draining = false;  // nobody wants what is in flight
+    bool d_given_up = false;  // some of them, which are gone from there
+    std::size_t d_kept_bytes = 0, d_lent_bytes = 0;
+    clock::time_point d_progress = {}; // when a batch was last seen finished
+    std::vector<entry*> d_turn;        // the slots that are filled in turn
+    std::size_t d_fill = 0;            // whose turn it is
+    std::deque<entry*> d_flight;       // oldest first
 };
 
 } // namespace gr::gpufec

@@ -13,6 +13,8 @@
 #include "host_memory.h"
 #include "input_window.h"
 #include "pipeline.h"
+#include <atomic>
+#include <cmath>
 #include <new>
 #include <optional>
 #include <sstream>
@@ -32,6 +34,10 @@ inline void check_run_options(const run_options& run, std::size_t most_pieces)
             "number of devices",
             run.devices.size(),
             from(1, 16));
+    require(run.device_timeout_ms >= 0 && run.device_timeout_ms <= 1e9,
+            "device_timeout_ms",
+            run.device_timeout_ms,
+            "0 to 1e9");
 }
 
 /*!
@@ -54,7 +60,12 @@ public:
         d_finishing = true;
         advance();
     }
-    bool ready() override { return d_pipeline->ready() != nullptr; }
+    bool ready() override
+    {
+        const bool is = d_pipeline->ready() != nullptr;
+        watch();
+        return is;
+    }
     bool due() const override { return waiting() > 0 && d_deadline.over(); }
     void flush() override
     {
@@ -196,6 +207,7 @@ protected:
         d_pipeline->submit(j, input);
         d_input.submitted(input, next);
         d_deadline.stop();
+        watch();
     }
 
     //! Submits the open batch, whose input the room has written into the slot by itself.
@@ -203,6 +215,7 @@ protected:
     {
         d_pipeline->submit(j);
         d_deadline.stop();
+        watch();
     }
 
     //! Gives the oldest slot back, whose output has been pulled.
@@ -221,12 +234,27 @@ protected:
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
 private:
+    // Someone is to look whether a device does not come to an end, though nothing else
+    // happens: once a time-out, not for each batch.
+    void watch()
+    {
+        const auto when = d_pipeline->overdue();
+        if (when != deadline_timer::clock::time_point::max() &&
+            !d_watching.exchange(true)) {
+            d_watchdog->set(when);
+        }
+    }
+
     void open_within_memory(const setup& s)
     {
         d_pipeline.reset();
         d_setup.emplace(s);
         auto made = make_decoders<Room>(s, d_run);
         const auto& first = *made.decoders.front();
+        if (made.failed) {
+            log(log_level::error,
+                made.missing + "; decoding is done by the CPU, nothing is lost");
+        }
         const auto limits = first.limits();
         const auto slots = checked_size(d_run.slots) * made.decoders.size();
         const auto needed = slots * (checked_size(limits.input_bytes) +
@@ -253,6 +281,17 @@ private:
                 return Room::make_cpu(*d_setup, d_batch, d_run.threads);
             };
         }
+        if (first.backend() == "cuda") {
+            h.timeout = std::chrono::milliseconds(
+                std::int64_t(std::ceil(d_run.device_timeout_ms)));
+            if (!d_watchdog) {
+                d_watchdog.emplace([this] {
+                    d_watching = false;
+                    d_hooks.wake();
+                });
+            }
+        }
+        h.given_up = [this](const std::string& what) { log(log_level::error, what); };
         h.failed_over = [this](const std::string& failure) {
             log(log_level::error,
                 failure + "; decoding goes on with the " +
@@ -264,6 +303,8 @@ private:
 
     bool d_finishing = false;
     bool d_flushing = false;
+    std::atomic<bool> d_watching{ false };
+    std::optional<deadline_timer> d_watchdog; // where a device decodes
 };
 
 } // namespace gr::gpufec

@@ -4,6 +4,7 @@
 #include "worker_pool.h"
 #include <system_error>
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -55,6 +56,15 @@ void worker_pool::submit(unsigned slot, std::size_t chunks, work w)
         d_batches.push_back({ slot, chunks, 0, 0, std::move(w) });
     }
     d_wake.notify_all();
+}
+
+void worker_pool::drop()
+{
+    std::unique_lock<std::mutex> lock(d_mutex);
+    for (auto b = d_batches.begin(); b != d_batches.end();) {
+        b->chunks = b->begun; // whose last one finishes the batch
+        b = b->done == b->chunks ? d_batches.erase(b) : std::next(b);
+    }
 }
 
 bool worker_pool::finished(unsigned slot)

@@ -34,6 +34,9 @@ public:
 
     void on_completion(std::function<void()> notify);
 
+    //! Leaves out the chunks that have not begun, as if they were done.
+    void drop();
+
     //! Queues a batch of \p chunks (at least 1) pieces of work under the number \p slot.
     void submit(unsigned slot, std::size_t chunks, work w);
 

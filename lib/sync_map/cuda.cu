@@ -608,6 +608,8 @@ public:
           d_launch(make_launch(setup, device))
     {
         d_limits = setup.limits(frames);
+        need_memory(slots * (d_limits.input_bytes + d_limits.output_bytes +
+                             d_limits.status_bytes + d_launch->work_bytes(frames)));
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits, d_launch->work_bytes(frames));
         }

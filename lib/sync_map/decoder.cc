@@ -241,7 +241,7 @@ sync_decoder::sync_decoder(const sync_options& options, decoder_hooks hooks)
 {
 }
 
-sync_decoder::impl& sync_decoder::self() const { return static_cast<impl&>(*d_engine); }
+sync_decoder::impl& sync_decoder::self() const { return static_cast<impl&>(inside()); }
 
 bool sync_decoder::push_frame(const void* items, std::size_t count, const float* priors)
 {

@@ -42,6 +42,7 @@ public:
         const auto pairs = padded_pairs(blocks);
         const auto soft = pairs * setup.plan.window * soft_words(setup.map.outputs);
         const auto survivors = pairs * d_kernels->survivor_words(setup.plan);
+        need_memory(slots * d_limits.device_bytes);
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(
                 d_limits.input_bytes, soft, survivors, d_limits.output_bytes);

@@ -27,7 +27,7 @@ struct output_order {
 struct batch_geometry {
     block_plan plan;
     value_map map;
-    job job;
+    viterbi::job job;
     output_order order;
     bool packed4;
     std::uint32_t frame_input_bytes;

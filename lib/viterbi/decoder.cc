@@ -394,7 +394,7 @@ viterbi_decoder::viterbi_decoder(const viterbi_options& options, decoder_hooks h
 
 viterbi_decoder::impl& viterbi_decoder::self() const
 {
-    return dynamic_cast<impl&>(*d_engine);
+    return dynamic_cast<impl&>(inside());
 }
 
 std::size_t viterbi_decoder::push(const void* items, std::size_t count)

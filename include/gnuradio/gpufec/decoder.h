@@ -44,12 +44,17 @@ struct run_options {
     backend where = backend::automatic;
     std::vector<int> devices = { 0 }; //!< CUDA devices (1 to 16), dealt batches in turn
     unsigned threads = 1;             //!< of the CPU backend, 1 to 256
+    //! That a device has for a batch, once those before it are finished, before it is
+    //! given up: up to 1e9; 0: for ever
+    double device_timeout_ms = 10000;
 };
 
 /*!
  * \brief What every decoder is: input goes in, decoded output comes out in order.
  *
- * The decoders add how input is pushed and output is pulled. One thread calls a decoder.
+ * The decoders add how input is pushed and output is pulled. One thread calls a decoder,
+ * of the process that made it: after fork() the other process makes its own. After an
+ * exception, reset() is the only call that is of use.
  */
 class GPUFEC_API decoder
 {
@@ -118,7 +123,9 @@ public:
 
 protected:
     explicit decoder(std::unique_ptr<engine> e);
-    const std::unique_ptr<engine> d_engine;
+    //! What decodes. \throws std::runtime_error in a process that fork() made
+    engine& inside() const;
+    std::unique_ptr<engine> d_engine;
 };
 
 } // namespace gr::gpufec

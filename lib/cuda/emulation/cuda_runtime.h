@@ -37,15 +37,17 @@ struct dim3 {
 
 extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-using cudaStream_t = void*;
-using cudaEvent_t = void*;
+struct emulated_stream;
+struct emulated_event;
+using cudaStream_t = emulated_stream*;
+using cudaEvent_t = emulated_event*;
 
 // What kernel<<<grid, block, shared, stream>>>(…) becomes.
 void emulate(dim3 grid,
              dim3 block,
              std::size_t shared_bytes,
              cudaStream_t stream,
-             const std::function<void()>& kernel);
+             std::function<void()> kernel);
 
 // ---- what kernels call ----
 
@@ -153,10 +155,24 @@ T max(T a, T b)
 using std::isinf;
 using std::isnan;
 
-// ---- what host code calls: all of it works, and at once ----
+// ---- what host code calls: at once, unless cuda/faults.h says otherwise ----
 
-using cudaError_t = int;
-enum { cudaSuccess, cudaErrorNotReady, cudaErrorMemoryAllocation };
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorStubLibrary = 34,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorDevicesUnavailable = 46,
+    cudaErrorNoDevice = 100,
+    cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorSystemNotReady = 802,
+    cudaErrorMpsServerNotReady = 807,
+    cudaErrorMpsMaxClientsReached = 808,
+    cudaErrorMpsMaxConnectionsReached = 809,
+    cudaErrorUnknown = 999
+};
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
@@ -172,99 +188,64 @@ struct cudaFuncAttributes {
 };
 struct cudaDeviceProp {
     char name[32];
+    int major, minor, multiProcessorCount, l2CacheSize;
+    std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
 };
 
-inline const char* cudaGetErrorString(cudaError_t) { return "none"; }
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-inline cudaError_t cudaGetDevice(int* device)
-{
-    *device = 0;
-    return cudaSuccess;
-}
-inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
-{
-    std::strcpy(to->name, "emulated");
-    return cudaSuccess;
-}
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int)
-{
-    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : 227 << 10;
-    return cudaSuccess;
-}
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void*)
-{
-    to->sharedSizeBytes = 0;
-    return cudaSuccess;
-}
-inline cudaError_t cudaFuncSetAttribute(const void*, int, int) { return cudaSuccess; }
+//! Work of a stream that is a launch, but for what it launches.
+void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
+
+const char* cudaGetErrorString(cudaError_t);
+cudaError_t cudaGetLastError();
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void* kernel);
+cudaError_t cudaFuncSetAttribute(const void* kernel, int attribute, int value);
+cudaError_t emulated_occupancy(int* blocks);
 template <class Kernel>
 cudaError_t
 cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, std::size_t)
 {
-    *blocks = 1;
-    return cudaSuccess;
+    return emulated_occupancy(blocks);
 }
-inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total)
-{
-    *free = *total = std::size_t(1) << 30;
-    return cudaSuccess;
-}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+cudaError_t emulated_malloc(void** to, std::size_t bytes);
 template <class T>
 cudaError_t cudaMalloc(T** to, std::size_t bytes)
 {
-    *to = static_cast<T*>(std::malloc(bytes + 1));
-    std::memset(static_cast<void*>(*to), 0xff, bytes);
-    return cudaSuccess;
+    void* memory = nullptr;
+    const auto error = emulated_malloc(&memory, bytes);
+    *to = static_cast<T*>(memory);
+    return error;
 }
-inline cudaError_t cudaFree(void* memory)
-{
-    std::free(memory);
-    return cudaSuccess;
-}
-inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes)
-{
-    std::memset(memory, value, bytes);
-    return cudaSuccess;
-}
-inline cudaError_t
-cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind)
-{
-    std::memcpy(to, from, bytes);
-    return cudaSuccess;
-}
-inline cudaError_t cudaMemcpyAsync(
-    void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t)
-{
-    return cudaMemcpy(to, from, bytes, kind);
-}
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned)
-{
-    *stream = nullptr;
-    return cudaSuccess;
-}
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned)
-{
-    *event = nullptr;
-    return cudaSuccess;
-}
-inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t)
-{
-    *ms = 0;
-    return cudaSuccess;
-}
-inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
-inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
-inline cudaError_t
-cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* argument)
-{
-    function(argument);
-    return cudaSuccess;
-}
+cudaError_t cudaFree(void* memory);
+cudaError_t cudaMemset(void* memory, int value, std::size_t bytes);
+cudaError_t
+cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream);
+cudaError_t
+cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to,
+                            const void* from,
+                            std::size_t bytes,
+                            cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end);
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* memory);
+cudaError_t
+cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument);
 
 #endif /* INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H */

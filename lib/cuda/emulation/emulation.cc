@@ -4,9 +4,8 @@
 /* Blocks of threads on one thread of the CPU: each is a stack of its own, and runs until
  * a barrier. GPUFEC_EMULATION_SEED chooses another order of turns. */
 
-#include "cuda/devices.h"
-#include "cuda/runtime.h"
 #include "cuda_pipeline.h"
+#include <cuda_runtime.h>
 #include <ucontext.h>
 #include <algorithm>
 #include <array>
@@ -27,22 +26,6 @@ thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
 }
-
-namespace gr::gpufec {
-
-cuda_devices find_cuda_devices()
-{
-    cuda_device device{};
-    device.name = "emulated";
-    return { { device }, "" };
-}
-cuda_bandwidth measure_cuda_bandwidth(int) { return { 0, 0 }; }
-
-namespace cuda {
-void select(int) {}
-} // namespace cuda
-
-} // namespace gr::gpufec
 
 namespace {
 
@@ -195,21 +178,23 @@ void __pipeline_wait_prior(int)
 void emulate(dim3 grid,
              dim3 block,
              std::size_t shared_bytes,
-             cudaStream_t,
-             const std::function<void()>& kernel)
+             cudaStream_t stream,
+             std::function<void()> kernel)
 {
     if (shared_bytes > sizeof(gr::gpufec::sync_map::shared)) {
         throw std::logic_error("a block asks for too much shared memory");
     }
-    gridDim = grid;
-    blockDim = block;
-    kernel_of_block = &kernel;
-    threads.resize(block.x);
-    warps.resize(block.x / 32);
-    for (unsigned y = 0; y < grid.y; ++y) {
-        for (unsigned x = 0; x < grid.x; ++x) {
-            blockIdx = dim3(x, y);
-            run_block(shared_bytes);
+    emulated_launch(stream, [=, kernel = std::move(kernel)] {
+        gridDim = grid;
+        blockDim = block;
+        kernel_of_block = &kernel;
+        threads.resize(block.x);
+        warps.resize(block.x / 32);
+        for (unsigned y = 0; y < grid.y; ++y) {
+            for (unsigned x = 0; x < grid.x; ++x) {
+                blockIdx = dim3(x, y);
+                run_block(shared_bytes);
+            }
         }
-    }
+    });
 }

@@ -1,0 +1,93 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* In place of the CUDA kernels of this room, for tests of their host code where there is
+ * no GPU: launches that the decoder of the CPU carries out. */
+
+#include "cuda_kernels.h"
+#include "room.h"
+#include <thread>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+namespace {
+
+class emulated_kernel : public code_kernel
+{
+public:
+    emulated_kernel(const ldpc_code& code,
+                    const message_rule& rule,
+                    ldpc_schedule schedule)
+        : d_table(1)
+    {
+        const std::uint32_t word = 0;
+        cuda::check(
+            cudaMemcpy(d_table.get(), &word, sizeof(word), cudaMemcpyHostToDevice),
+            "copy of a code's tables");
+        cuda::allow_shared(&emulated_launch, 1024, "the code");
+        d_setup.codes = { code };
+        d_setup.schedule = schedule;
+        d_setup.precision = rule.precision;
+    }
+
+    std::size_t scratch_bytes(std::size_t codewords) const override
+    {
+        return codewords * d_setup.codes[0].n();
+    }
+
+    void launch(const device_frames& frames,
+                const stopping& stop,
+                void* scratch,
+                cudaStream_t stream) const override
+    {
+        cuda::check(cudaMemsetAsync(scratch, 0, scratch_bytes(frames.count), stream),
+                    "memset");
+        emulated_launch(stream, [=] {
+            auto setup = d_setup;
+            setup.max_iterations = stop.max_iterations;
+            setup.early_stop = stop.early_stop;
+            setup.message_only = stop.out_bits < setup.codes[0].n();
+            const auto decoder = room::make_cpu(setup, frames.count, 1);
+            const auto* const input = reinterpret_cast<const std::byte*>(frames.input);
+            job j;
+            const auto first = frames.table - reinterpret_cast<const frame_place*>(input);
+            j.runs.push_back({ 0, std::uint32_t(first), frames.count });
+            decoder->submit(0,
+                            j,
+                            { input,
+                              reinterpret_cast<std::byte*>(frames.output),
+                              reinterpret_cast<std::byte*>(frames.status) });
+            while (!decoder->finished(0)) {
+                std::this_thread::yield();
+            }
+        });
+        cuda::check(cudaGetLastError(), "LDPC kernel");
+    }
+
+private:
+    const cuda::buffer<std::uint32_t> d_table;
+    setup d_setup;
+};
+
+} // namespace
+
+std::unique_ptr<code_kernel> make_dvbs2_kernel(const ldpc_code&, const message_rule&, int)
+{
+    return nullptr;
+}
+
+std::unique_ptr<code_kernel>
+make_layered_kernel(const ldpc_code& code, const message_rule& rule, int)
+{
+    return std::make_unique<emulated_kernel>(code, rule, ldpc_schedule::layered);
+}
+
+std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
+                                                  const message_rule& rule)
+{
+    return std::make_unique<emulated_kernel>(code, rule, ldpc_schedule::flooding);
+}
+
+} // namespace device
+} // namespace gr::gpufec::ldpc

@@ -1,0 +1,537 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What decoders do when calls of the CUDA runtime fail, when work on a device does not
+ * end, and when memory and threads are refused. Over emulated devices, whose kernels run
+ * on the CPU, or over a real one, whose calls are intercepted. */
+
+#include "cuda/faults.h"
+#include "ldpc/room.h"
+#include "ldpc/setup.h"
+#include "pipeline/pipeline.h"
+#include "qa_kinds.h"
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <set>
+#ifdef GPUFEC_EMULATED
+#include "cuda/emulation/runtime.h"
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace {
+
+// Allocations that pass before one fails, or all do; none where negative.
+std::atomic<long> allocations_left{ -1 };
+std::atomic<bool> all_fail{ false };
+std::atomic<long> allocations{ 0 };
+
+void* allocate(std::size_t bytes, std::size_t alignment)
+{
+    ++allocations;
+    if (allocations_left >= 0) {
+        const auto left = allocations_left--;
+        if (left == 0) {
+            if (all_fail) {
+                allocations_left = 0;
+            }
+            throw std::bad_alloc();
+        }
+    }
+    void* const memory =
+        alignment > alignof(std::max_align_t)
+            ? std::aligned_alloc(alignment,
+                                 (bytes + alignment - 1) / alignment * alignment)
+            : std::malloc(std::max<std::size_t>(1, bytes));
+    if (!memory) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+
+} // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes, 0); }
+void* operator new(std::size_t bytes, std::align_val_t alignment)
+{
+    return allocate(bytes, std::size_t(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept
+{
+    std::free(memory);
+}
+
+namespace gr::gpufec {
+namespace {
+
+using namespace qa;
+namespace faults = cuda::faults;
+
+// So few portions that each call can fail in its turn.
+template <class Kind, bool Floats>
+struct kind : Kind {
+    static constexpr bool floats = Floats; // of output, and kernels that are emulated
+    static constexpr unsigned portions = Floats ? 3 : 7;
+};
+
+template <class Kind>
+class faulty : public decoders<Kind>
+{
+protected:
+    void SetUp() override
+    {
+        faults::begin();
+#ifdef GPUFEC_EMULATED
+        d_used = cuda::emulation::used_memory();
+        d_registered = cuda::emulation::registered_ranges();
+#endif
+    }
+    void TearDown() override
+    {
+        faults::begin();
+        faults::release();
+        allocations_left = -1;
+    }
+
+    static run_options run(backend where = backend::automatic)
+    {
+        run_options r;
+        r.where = where;
+        r.batch = Kind::floats ? 1 : 2;
+        r.slots = 2;
+        r.max_latency_ms = 1e9;
+        return r;
+    }
+
+    // Bits are the same; probabilities, which are floating point, within 1e-6.
+    static bool same(const bytes& a, const bytes& b)
+    {
+        if (!Kind::floats || a.size() != b.size()) {
+            return a == b;
+        }
+        for (std::size_t i = 0; i + 4 <= a.size(); i += 4) {
+            float x, y;
+            std::memcpy(&x, &a[i], 4);
+            std::memcpy(&y, &b[i], 4);
+            if (!(std::abs(x - y) <= 1e-6f)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Calls that may fail without anyone being the worse for it: page-locking, what
+    // frees and what asks for a moment's state.
+    static bool harmless(const std::string& call)
+    {
+        static const std::set<std::string> calls{
+            "cudaHostRegister",  "cudaHostUnregister", "cudaFree",
+            "cudaStreamDestroy", "cudaEventDestroy",   "cudaStreamSynchronize",
+            "cudaStreamQuery",   "cudaSetDevice",      "cudaGetLastError"
+        };
+        return calls.count(call) > 0;
+    }
+
+    // But what was kept on purpose before.
+    void nothing_is_left() const
+    {
+#ifdef GPUFEC_EMULATED
+        ASSERT_EQ(cuda::emulation::used_memory(), d_used);
+        ASSERT_EQ(cuda::emulation::registered_ranges(), d_registered);
+#endif
+    }
+
+private:
+    std::size_t d_used = 0, d_registered = 0;
+};
+
+using all_kinds = testing::Types<kind<viterbi_streams, false>,
+                                 kind<viterbi_frames, false>,
+                                 kind<ldpc_frames, false>,
+                                 kind<sync_frames<sync_mode::framed>, true>,
+                                 kind<sync_frames<sync_mode::stream>, true>>;
+TYPED_TEST_SUITE(faulty, all_kinds);
+
+TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    const auto good = this->decode(this->run());
+    ASSERT_EQ(good.backend, "cuda");
+    ASSERT_TRUE(this->same(good.output, expected.output));
+    const auto calls = faults::calls();
+    ASSERT_GT(calls.size(), 50u);
+    this->RecordProperty("calls", int(calls.size()));
+    for (const bool for_good : { false, true }) {
+        for (std::size_t k = 0; k < calls.size(); ++k) {
+            faults::begin();
+            faults::fail(k, cudaErrorIllegalAddress, for_good);
+            const auto o = this->decode(this->run());
+            const auto failed = faults::failed();
+            const auto where = "call " + std::to_string(k) + ", " + failed +
+                               (for_good ? ", for good" : ", once");
+            EXPECT_TRUE(this->same(o.output, expected.output)) << where;
+            // At most one error; none only where nothing was lost, or no device seen.
+            EXPECT_LE(o.errors.size(), 1u) << where;
+            if (o.backend == "cuda") {
+                EXPECT_TRUE(this->harmless(failed) || k + 40 > calls.size()) << where;
+                EXPECT_TRUE(o.errors.empty()) << where;
+            } else if (o.errors.empty()) {
+                EXPECT_EQ(failed, "cudaGetDeviceCount");
+                EXPECT_NE(o.infos[0].find("no CUDA"), std::string::npos);
+            } else {
+                EXPECT_NE(o.errors[0].find("CUDA: "), std::string::npos) << o.errors[0];
+                EXPECT_NE(o.errors[0].find("nothing is lost"), std::string::npos);
+            }
+            if (!for_good) {
+                this->nothing_is_left();
+            }
+        }
+    }
+}
+
+TYPED_TEST(faulty, with_cuda_asked_for_the_reason_is_told)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run(backend::cuda));
+    const auto calls = faults::calls();
+    for (const bool for_good : { false, true }) {
+        if (for_good && TypeParam::floats) {
+            break; // emulated kernels are slow
+        }
+        for (std::size_t k = 0; k < calls.size(); ++k) {
+            faults::begin();
+            faults::fail(k, cudaErrorIllegalAddress, for_good);
+            try {
+                const auto o = this->decode(this->run(backend::cuda));
+                EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+                EXPECT_EQ(o.backend, "cuda");
+            } catch (const std::runtime_error& error) {
+                const std::string text = error.what();
+                EXPECT_TRUE(text.find("CUDA") != std::string::npos) << text;
+            }
+            if (!for_good) {
+                this->nothing_is_left();
+            }
+        }
+    }
+}
+
+TYPED_TEST(faulty, what_may_pass_is_tried_again)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    const std::set<std::string> submitting{ "cudaMemcpyAsync", "cudaMemsetAsync",
+                                            "cudaEventRecord", "cudaStreamWaitEvent",
+                                            "launch",          "cudaLaunchHostFunc" };
+    unsigned tried = 0;
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        // One of each at the beginning, and one of each in mid-run.
+        const bool first = std::find(calls.begin(), calls.end(), calls[k]) ==
+                           calls.begin() + std::ptrdiff_t(k);
+        if (!submitting.count(calls[k]) || (!first && k % 5 != 0)) {
+            continue;
+        }
+        for (const auto error :
+             { cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable }) {
+            faults::begin();
+            faults::fail(k, error, false);
+            const auto o = this->decode(this->run());
+            EXPECT_TRUE(this->same(o.output, expected.output)) << calls[k];
+            EXPECT_EQ(o.backend, "cuda") << k << " " << calls[k];
+            EXPECT_TRUE(o.errors.empty()) << k << " " << calls[k];
+            ++tried;
+        }
+    }
+    EXPECT_GE(tried, 8u);
+}
+
+TYPED_TEST(faulty, a_device_that_is_busy_at_first_is_waited_for)
+{
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    // The context is made here.
+    const auto made = std::find(calls.begin(), calls.end(), "cudaFree") - calls.begin();
+    faults::begin();
+    faults::fail(made, cudaErrorDevicesUnavailable, false);
+    const auto o = this->decode(this->run());
+    EXPECT_EQ(o.backend, "cuda");
+    EXPECT_TRUE(o.errors.empty());
+}
+
+TYPED_TEST(faulty, pages_that_cannot_be_locked_are_copied_more_slowly)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        if (calls[k] == "cudaHostRegister") {
+            faults::begin();
+            faults::fail(k, cudaErrorMemoryAllocation, false);
+            const auto o = this->decode(this->run());
+            EXPECT_EQ(faults::failed(), "cudaHostRegister");
+            EXPECT_TRUE(this->same(o.output, expected.output));
+            EXPECT_EQ(o.backend, "cuda");
+            EXPECT_TRUE(o.errors.empty());
+            this->nothing_is_left();
+        }
+    }
+}
+
+// What a device that hangs was given is kept for good.
+class leak_on_purpose
+{
+public:
+#if defined(__SANITIZE_ADDRESS__)
+    leak_on_purpose() { __lsan_disable(); }
+    ~leak_on_purpose() { __lsan_enable(); }
+#else
+    leak_on_purpose() {}
+#endif
+};
+
+TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
+{
+    const leak_on_purpose leaks;
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    const auto first = std::find(calls.begin(), calls.end(), "cudaMemcpyAsync");
+    const auto last = std::find(calls.rbegin(), calls.rend(), "cudaMemcpyAsync").base();
+    const auto begin = std::size_t(first - calls.begin());
+    const auto end = std::size_t(last - calls.begin());
+    auto r = this->run();
+    r.device_timeout_ms = 30;
+    for (auto k = begin; k < end; k += std::max<std::size_t>(1, (end - begin) / 8)) {
+        faults::begin();
+        faults::hang(k);
+        const auto o = this->decode(r);
+        EXPECT_FALSE(faults::waited_for_ever()) << k;
+        faults::release(); // into memory that must still be there
+        EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+        EXPECT_EQ(o.backend, "cpu");
+        ASSERT_EQ(o.errors.size(), 1u);
+        EXPECT_NE(o.errors[0].find("has not finished a batch within 30 ms; what it may "
+                                   "still use is kept for good, 1 MiB of host memory"),
+                  std::string::npos)
+            << o.errors[0];
+        EXPECT_NE(o.errors[0].find("nothing is lost"), std::string::npos) << o.errors[0];
+    }
+
+    r.where = backend::cuda;
+    faults::begin();
+    faults::hang(begin);
+    try {
+        this->decode(r);
+        FAIL();
+    } catch (const device_timeout_error& error) {
+        EXPECT_NE(std::string(error.what()).find("kept for good"), std::string::npos)
+            << error.what();
+    }
+    EXPECT_FALSE(faults::waited_for_ever());
+    faults::release();
+}
+
+TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
+{
+    const leak_on_purpose leaks;
+    for (const auto where : { backend::automatic, backend::cuda }) {
+        faults::begin();
+        outcome o;
+        {
+            auto r = this->run(where);
+            r.device_timeout_ms = 30;
+            auto u = TypeParam::make(r, this->hooks_to(o));
+            faults::hang(0);
+            for (unsigned f = 0; f < 2; ++f) {
+                for (std::size_t first = 0; first < u.portion;) {
+                    first += u.push(f, first);
+                }
+            }
+            u.engine->flush();
+        }
+        EXPECT_FALSE(faults::waited_for_ever());
+        faults::release();
+    }
+}
+
+// The copies of other batches, which end late, must not reach memory that is used again.
+TYPED_TEST(faulty, late_copies_of_a_device_that_failed_do_no_harm)
+{
+    const leak_on_purpose leaks;
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    const auto copy = std::find(calls.begin(), calls.end(), "cudaMemcpyAsync");
+    const auto copy_at = std::size_t(copy - calls.begin());
+    const auto next = std::size_t(
+        std::find(calls.begin() + copy_at + 1, calls.end(), "cudaLaunchHostFunc") -
+        calls.begin());
+    outcome o;
+    auto hooks = this->hooks_to(o);
+    const auto log = hooks.log;
+    bool released = false;
+    hooks.log = [&](log_level level, const std::string& text) { log(level, text); };
+    faults::begin();
+    auto r = this->run();
+    r.device_timeout_ms = 30;
+    auto u = TypeParam::make(r, hooks);
+    const auto made = faults::calls().size();
+    faults::hang(made);
+    // The first batch is put on its stream; the next one fails on the way.
+    faults::fail(made + (next - copy_at) + 4, cudaErrorIllegalAddress, false);
+    for (unsigned f = 0; f < TypeParam::portions; ++f) {
+        for (std::size_t first = 0; first < u.portion;) {
+            const auto n = u.push(f, first);
+            if (!released && !o.errors.empty()) {
+                released = true;
+                faults::release();
+            }
+            this->take(u, o);
+            first += n;
+            if (n == 0) {
+                u.engine->wait(std::chrono::milliseconds(10));
+            }
+        }
+    }
+    this->finish(u, o);
+    EXPECT_TRUE(released);
+    EXPECT_TRUE(this->same(o.output, expected.output));
+}
+
+TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    for (const auto where : { backend::cpu, backend::automatic }) {
+        if (TypeParam::floats && where == backend::automatic) {
+            continue; // nothing can be thrown through emulated threads
+        }
+        const auto before = allocations.load();
+        this->decode(this->run(where));
+        const auto all = allocations - before;
+        for (const bool for_good : { false, true }) {
+            for (long k = 0; k < all; k += k < 200 ? 1 : 17) {
+                faults::begin();
+                all_fail = for_good;
+                allocations_left = k;
+                bytes output;
+                bool threw = false;
+                try {
+                    output = this->decode(this->run(where)).output;
+                } catch (const std::exception&) {
+                    threw = true;
+                }
+                allocations_left = -1;
+                EXPECT_TRUE(threw || this->same(output, expected.output)) << k;
+            }
+        }
+    }
+}
+
+TYPED_TEST(faulty, a_decoder_works_in_the_process_that_made_it_alone)
+{
+    outcome o;
+    auto u = TypeParam::make(this->run(backend::cpu), this->hooks_to(o));
+    this->push_all(u, o, 2);
+    const auto child = fork();
+    if (child == 0) {
+        alarm(20); // destroying it must not wait for threads that are not here
+        try {
+            u.push(2, 0);
+        } catch (const std::runtime_error& error) {
+            const bool told =
+                std::string(error.what()).find("made before fork()") != std::string::npos;
+            u = {};
+            _exit(told ? 0 : 1);
+        }
+        _exit(2);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    const auto expected = this->decode(this->run(backend::cpu));
+    for (unsigned f = 2; f < TypeParam::portions; ++f) {
+        for (std::size_t first = 0; first < u.portion;) {
+            const auto n = u.push(f, first);
+            this->take(u, o);
+            first += n;
+        }
+    }
+    this->finish(u, o);
+    EXPECT_TRUE(this->same(o.output, expected.output));
+}
+
+#ifdef GPUFEC_EMULATED
+
+TYPED_TEST(faulty, batches_too_large_are_halved_without_a_failed_allocation)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    cuda::emulation::set_memory(std::size_t(4) << 20);
+    auto r = this->run();
+    r.batch = 1u << 14;
+    const auto refused = cuda::emulation::refused_allocations();
+    const auto o = this->decode(r);
+    EXPECT_EQ(cuda::emulation::refused_allocations(), refused);
+    EXPECT_TRUE(this->same(o.output, expected.output));
+    EXPECT_EQ(o.backend, "cuda");
+    ASSERT_EQ(o.warnings.size(), 1u);
+    EXPECT_NE(o.warnings[0].find("the device's memory holds"), std::string::npos);
+    cuda::emulation::set_memory(std::size_t(1) << 30);
+}
+
+// A code that there is no memory for must leave those that were prepared as they are.
+TEST(faulty_ldpc, scratch_memory_that_is_refused_is_not_lost)
+{
+    ldpc::setup s;
+    s.codes = { ldpc::qa::regular_code(120, 60, 1),
+                ldpc::qa::regular_code(1200, 600, 2) };
+    faults::begin();
+    const auto decoder = ldpc::room::make_cuda(s, 4, 1, 0);
+    std::vector<std::byte> input(s.limits(4).input_bytes), output(1 << 16),
+        status(1 << 8);
+    const batch_memory memory{ input.data(), output.data(), status.data() };
+    const auto decode = [&](std::uint32_t code) {
+        ldpc::job j;
+        j.runs.push_back({ code, 0, 1 });
+        j.codewords = 1;
+        auto& place = *reinterpret_cast<ldpc::frame_place*>(input.data());
+        place = { std::uint32_t(ldpc::job::values_offset(4)), 0, 0 };
+        j.input_bytes = input.size();
+        j.output_bytes = s.frame_output_bytes(s.codes[code]);
+        decoder->submit(0, j, memory);
+        while (!decoder->finished(0)) {
+        }
+        return reinterpret_cast<const ldpc::frame_status*>(status.data())->iterations;
+    };
+    std::fill_n(
+        input.begin() + std::ptrdiff_t(ldpc::job::values_offset(4)), 1200, std::byte(10));
+    EXPECT_EQ(decode(0), 1u);
+    cuda::emulation::set_memory(cuda::emulation::used_memory() + 4096);
+    EXPECT_THROW(decode(1), device_memory_error);
+    EXPECT_EQ(decode(0), 1u);
+    cuda::emulation::set_memory(std::size_t(1) << 30);
+    EXPECT_EQ(decode(1), 1u);
+}
+
+#endif
+
+} // namespace
+} // namespace gr::gpufec

@@ -1,0 +1,61 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* In place of the CUDA kernels of this room, for tests of their host code where there is
+ * no GPU: launches that the decoder of the CPU carries out. */
+
+#include "cuda_kernels.h"
+#include "room.h"
+#include <thread>
+
+namespace gr::gpufec::viterbi {
+namespace device {
+
+namespace {
+
+class emulated_kernels : public kernels
+{
+public:
+    explicit emulated_kernels(const setup& setup) : d_setup(setup)
+    {
+        cuda::allow_shared(&emulated_launch, 1024, "the puncturing pattern");
+    }
+
+    output_order order() const override { return {}; }
+
+    std::size_t survivor_words(const block_plan& plan) const override
+    {
+        return plan.window;
+    }
+
+    void launch(const batch_geometry& g,
+                const device_buffers& memory,
+                cudaStream_t stream,
+                const cuda::marker& mark) const override
+    {
+        mark("prepare");
+        emulated_launch(stream, [=] {
+            const auto decoder = room::make_cpu(d_setup, g.job.blocks, 1);
+            decoder->submit(0, g.job, { memory.input, memory.output, nullptr });
+            while (!decoder->finished(0)) {
+                std::this_thread::yield();
+            }
+        });
+        mark("forward");
+        emulated_launch(stream, [] {});
+        mark("traceback");
+    }
+
+private:
+    const setup d_setup;
+};
+
+} // namespace
+
+std::unique_ptr<kernels> make_kernels(const setup& setup)
+{
+    return std::make_unique<emulated_kernels>(setup);
+}
+
+} // namespace device
+} // namespace gr::gpufec::viterbi
