@@ -39,6 +39,7 @@ max-latency-ms  real           50    a batch that does not fill in this time goe
 backend         auto|cuda|cpu  auto
 device          text           0     CUDA device, or several, comma separated
 threads         int            1     of the CPU backend
+device-timeout-ms real         10000 a device that is not through with a batch by then is given up; 0: never
 )";
 
 namespace {

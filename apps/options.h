@@ -90,6 +90,7 @@ public:
         options.where = backend_from_string(text("backend"));
         options.devices = integers("device");
         options.threads = integer("threads");
+        options.device_timeout_ms = real("device-timeout-ms");
     }
 
     //! \p known and the values of those options of \p table that it does not name.

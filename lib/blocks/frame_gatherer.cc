@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "frame_gatherer.h"
+#include "pmt_text.h"
 #include <algorithm>
 
 namespace gr::gpufec {
@@ -85,7 +86,7 @@ void frame_gatherer::drop_bad_lengths(std::uint64_t item)
            length_of(d_lengths.front()) == 0) {
         warn_once(d_warned_of_length,
                   "ignoring tags without a length of at least 1; the first holds " +
-                      pmt::write_string(d_lengths.front().value));
+                      pmt_text(d_lengths.front().value));
         d_lengths.pop();
     }
 }

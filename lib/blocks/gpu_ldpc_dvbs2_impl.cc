@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "gpu_ldpc_dvbs2_impl.h"
+#include "pmt_text.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <cmath>
@@ -72,7 +73,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      const std::map<std::string, std::string>& named_codes,
                      bool llr_pdu,
                      const std::vector<int>& devices,
-                     int positive_bit)
+                     int positive_bit,
+                     double device_timeout_ms)
 {
     const bool codeword =
         choose<bool>("output", output, { { "message", false }, { "codeword", true } });
@@ -107,8 +109,15 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.offset = offset;
     options.normalization = normalization;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    set_run_options(
-        options, batch, slots, max_latency_ms, backend, device, devices, threads);
+    set_run_options(options,
+                    batch,
+                    slots,
+                    max_latency_ms,
+                    backend,
+                    device,
+                    devices,
+                    threads,
+                    device_timeout_ms);
     return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
         options, list.names, packed_output, acm);
 }
@@ -284,7 +293,7 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
     if (d_decoder.missing() > 0 || d_skip > 0) {
         warn_once(d_warned_of_place,
                   "a tag names a code inside a frame, which is dropped: " +
-                      pmt::write_string(tag.value));
+                      pmt_text(tag.value));
     }
     d_decoder.drop_incomplete();
     d_frame_tags.clear();
@@ -301,8 +310,8 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
     d_lost = d_skip == 0;
     warn_once(
         d_warned_of_code,
-        "a tag names no code that is known: " + pmt::write_string(tag.key) + " " +
-            pmt::write_string(tag.value) +
+        "a tag names no code that is known: " + pmt_text(tag.key) + " " +
+            pmt_text(tag.value) +
             (d_lost ? "; dropping input up to the next tag" : "; skipping frames of it"));
 }
 

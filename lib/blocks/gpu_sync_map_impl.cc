@@ -115,7 +115,8 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                                       int end_first,
                                       const std::vector<double>& end_prior,
                                       const std::vector<int>& devices,
-                                      int positive_bit)
+                                      int positive_bit,
+                                      double device_timeout_ms)
 {
     const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
     sync_options options(code, { p_insert, p_delete, p_substitute, code.alphabet() });
@@ -140,8 +141,15 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
     }
     options.end = { end_first, end_prior };
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    set_run_options(
-        options, batch, slots, max_latency_ms, backend, device, devices, threads);
+    set_run_options(options,
+                    batch,
+                    slots,
+                    max_latency_ms,
+                    backend,
+                    device,
+                    devices,
+                    threads,
+                    device_timeout_ms);
     if (options.mode == sync_mode::framed && length_tag.empty()) {
         refuse(
             "length_tag", "\"\"", "a key is needed in framed mode, or mode \"stream\"");

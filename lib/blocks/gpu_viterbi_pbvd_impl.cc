@@ -3,6 +3,7 @@
 
 #include "conv_parameters.h"
 #include "gpu_viterbi_pbvd_impl.h"
+#include "pmt_text.h"
 #include <gnuradio/io_signature.h>
 #include <cmath>
 #include <limits>
@@ -44,7 +45,8 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
                        const std::string& lock_constellation,
                        const std::vector<std::string>& lock_presets,
                        int lock_memory,
-                       double status_period_s)
+                       double status_period_s,
+                       double device_timeout_ms)
 {
     const auto [code, ends] =
         conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
@@ -57,8 +59,15 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
     options.overlap = not_negative("overlap", overlap);
     options.cuda_kernel = cuda_kernel;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    set_run_options(
-        options, batch, slots, max_latency_ms, backend, device, devices, threads);
+    set_run_options(options,
+                    batch,
+                    slots,
+                    max_latency_ms,
+                    backend,
+                    device,
+                    devices,
+                    threads,
+                    device_timeout_ms);
     options.lock = lock;
     options.lock_constellation = lock_constellation;
     options.lock_presets = lock_presets;
@@ -288,10 +297,10 @@ void gpu_viterbi_pbvd_impl::hold_length_tag(tag_t tag, std::uint64_t input_item)
         possible ? d_decoder.output_of_item(input_item + length, d_packed) : tag.offset;
     if (end == tag.offset) {
         warn_once(d_warned_of_length,
-                  "dropping tags " + pmt::write_string(d_length_tag_key) +
+                  "dropping tags " + pmt_text(d_length_tag_key) +
                       " that hold no length of at least one output item; the first "
                       "holds " +
-                      pmt::write_string(tag.value));
+                      pmt_text(tag.value));
         return;
     }
     tag.value = pmt::from_long(end - tag.offset);

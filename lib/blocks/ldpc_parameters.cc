@@ -44,12 +44,28 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
                        0 };
 }
 
+namespace {
+
+// A list that contains itself would be searched for ever.
+bool has_an_end(pmt::pmt_t list)
+{
+    for (unsigned entries = 0; entries < 1000; ++entries) {
+        if (!pmt::is_pair(list)) {
+            return true;
+        }
+        list = pmt::cdr(list);
+    }
+    return false;
+}
+
+} // namespace
+
 std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
 {
     if (pmt::is_symbol(value)) {
         return frame_kind{ pmt::symbol_to_string(value), 0 };
     }
-    if (!pmt::is_dict(value)) {
+    if (!pmt::is_dict(value) || !has_an_end(value)) {
         return {};
     }
     try {

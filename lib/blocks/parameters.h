@@ -33,7 +33,8 @@ inline void set_run_options(run_options& run,
                             const std::string& backend,
                             int device,
                             const std::vector<int>& devices,
-                            int threads)
+                            int threads,
+                            double device_timeout_ms)
 {
     run.batch = not_negative("batch", batch);
     run.slots = not_negative("slots", slots, "1 to 16");
@@ -45,6 +46,7 @@ inline void set_run_options(run_options& run,
     }
     run.devices = devices.empty() ? std::vector<int>{ device } : devices;
     run.threads = not_negative("threads", threads, "1 to 256");
+    run.device_timeout_ms = device_timeout_ms;
 }
 
 } // namespace gr::gpufec

@@ -3,10 +3,10 @@
 
 /* The CPU backend: one codeword a SIMD lane, groups of lanes dealt to threads. */
 
+#include "flooding.h"
 #include "lane_code.h"
 #include "pipeline/cpu_decoder.h"
 #include "pipeline/host_memory.h"
-#include "reference.h"
 #include "room.h"
 #include <algorithm>
 #include <cstring>
@@ -48,8 +48,12 @@ public:
         for (const auto& code : setup.codes) {
             bytes = std::max(bytes, scratch_bound(d_kernel, code));
         }
-        for (unsigned i = 0; i < d_pool.threads() && layered(); ++i) {
-            d_scratch.emplace_back(bytes);
+        for (unsigned i = 0; i < d_pool.threads(); ++i) {
+            if (layered()) {
+                d_scratch.emplace_back(bytes);
+            } else {
+                d_flooding.emplace_back(d_setup);
+            }
         }
     }
 
@@ -75,7 +79,7 @@ public:
                 if (layered()) {
                     decode_lanes(groups[g], memory, worker);
                 } else {
-                    decode_plain(groups[g], memory);
+                    decode_plain(groups[g], memory, worker);
                 }
             });
     }
@@ -128,48 +132,22 @@ private:
         }
     }
 
-    // One codeword, by the model: as slow as it is plain.
-    void decode_plain(const job::run& group, const batch_memory& memory)
+    void decode_plain(const job::run& group, const batch_memory& memory, unsigned worker)
     {
-        const auto& code = d_setup.codes[group.code];
-        const auto& p = *d_codes[group.code];
         const auto& f = reinterpret_cast<const frame_place*>(memory.input)[group.first];
-        const auto result =
-            reference::flooding(code,
-                                p.rule,
-                                channel_values(code, memory.input + f.input),
-                                d_setup.max_iterations,
-                                d_setup.early_stop);
-        auto* const out = memory.output + f.output;
-        std::memset(out, 0, d_setup.frame_output_bytes(code));
-        for (unsigned i = 0; i < d_setup.output_bits(code); ++i) {
-            out[i / 8] |= std::byte(result.bits[i] << (7 - i % 8));
-        }
-        reinterpret_cast<frame_status*>(memory.status)[f.status] = { result.iterations,
-                                                                     result.unsatisfied };
-    }
-
-    std::vector<float> channel_values(const ldpc_code& code, const std::byte* from) const
-    {
-        const auto read = [&](auto sample) {
-            using value = decltype(sample);
-            const auto* const first = reinterpret_cast<const value*>(from);
-            return std::vector<float>(first, first + code.n());
-        };
-        switch (d_setup.precision) {
-        case ldpc_precision::int8:
-            return read(std::int8_t());
-        case ldpc_precision::int16:
-            return read(std::int16_t());
-        default:
-            return read(float());
-        }
+        reinterpret_cast<frame_status*>(memory.status)[f.status] =
+            d_flooding[worker].decode(d_setup.codes[group.code],
+                                      d_codes[group.code]->rule,
+                                      memory.input + f.input,
+                                      memory.output + f.output);
     }
 
     const setup d_setup;
     const lanes::kernel& d_kernel;
     std::vector<std::unique_ptr<prepared>> d_codes;
-    std::vector<host_memory> d_scratch; // one per thread
+    // One per thread, of one or the other.
+    std::vector<host_memory> d_scratch;
+    std::vector<flooding_decoder> d_flooding;
 };
 
 } // namespace

@@ -215,6 +215,14 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
+        # So it is with a list that contains itself, which has no end.
+        circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
+        pmt.set_car(circle, circle)
+        pmt.set_cdr(circle, circle)
+        for key in ("ldpc_code", "XFECFRAME"):
+            lost = [(0, pmt.mp(key), circle), *tags[1:]]
+            items, _ = decode(np.concatenate(llr), lost, acm=True)
+            self.assertTrue(np.array_equal(items, expected))
         # A tag inside a frame ends it.
         cut = len(llr[0]) - 100
         early = [tags[0]] + [(o - 100, k, v) for o, k, v in tags[1:]]

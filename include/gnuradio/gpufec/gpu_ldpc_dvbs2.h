@@ -91,6 +91,8 @@ public:
      * \param devices CUDA devices, up to 16, that take batches in turn, instead of
      *        \p device; empty: that one alone
      * \param positive_bit the bit, 0 or 1, that a positive LLR means, in and out
+     * \param device_timeout_ms milliseconds that a device has for a batch, once those
+     *        before it are finished, before it is given up, up to 1e9; 0: for ever
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -119,7 +121,8 @@ public:
                      const std::map<std::string, std::string>& named_codes = {},
                      bool llr_pdu = false,
                      const std::vector<int>& devices = {},
-                     int positive_bit = 0);
+                     int positive_bit = 0,
+                     double device_timeout_ms = 10000);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

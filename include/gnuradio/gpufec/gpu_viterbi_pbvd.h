@@ -114,6 +114,8 @@ public:
      * \param lock_presets names of codes to search for, besides that one
      * \param lock_memory soft values that are kept while searching, 10^4 to 10^9
      * \param status_period_s seconds from one message \c status to the next; 0: none
+     * \param device_timeout_ms milliseconds that a device has for a batch, once those
+     *        before it are finished, before it is given up, up to 1e9; 0: for ever
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -142,7 +144,8 @@ public:
                      const std::string& lock_constellation = "bpsk",
                      const std::vector<std::string>& lock_presets = {},
                      int lock_memory = 1000000,
-                     double status_period_s = 0);
+                     double status_period_s = 0,
+                     double device_timeout_ms = 10000);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

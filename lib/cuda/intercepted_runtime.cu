@@ -1,0 +1,224 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Between a test and the CUDA runtime: the linker's --wrap sends every call here, where
+ * cuda/faults.h lets it fail before it reaches a real device, or hang. */
+
+#include "faults.h"
+#include <thread>
+
+namespace gr::gpufec::cuda::faults {
+void stop_hanging();
+}
+
+namespace {
+
+using namespace gr::gpufec::cuda;
+
+thread_local cudaError_t told = cudaSuccess; // what the next cudaGetLastError() says
+
+thread_local bool own_launch = false;
+
+// What hangs: a kernel that waits for the host.
+__global__ void wait_for(const volatile int* released)
+{
+    while (!*released) {
+        __nanosleep(1000);
+    }
+}
+
+volatile int* released()
+{
+    static int* const flag = [] {
+        int* memory = nullptr;
+        cudaHostAlloc(
+            reinterpret_cast<void**>(&memory), sizeof(int), cudaHostAllocMapped);
+        return memory;
+    }();
+    return flag;
+}
+
+cudaError_t call(const char* name)
+{
+    const auto error = faults::next(name);
+    if (error != cudaSuccess) {
+        told = error;
+    }
+    return error;
+}
+
+} // namespace
+
+#define FAILS_IF_TOLD(name)            \
+    do {                               \
+        const auto error = call(name); \
+        if (error != cudaSuccess) {    \
+            return error;              \
+        }                              \
+    } while (false)
+
+#define PASSES_ON(name, parameters, arguments) \
+    cudaError_t __real_##name parameters;      \
+    cudaError_t __wrap_##name parameters       \
+    {                                          \
+        FAILS_IF_TOLD(#name);                  \
+        return __real_##name arguments;        \
+    }
+
+// What frees does so even where it says that it failed.
+#define FREES(name, parameters, arguments)         \
+    cudaError_t __real_##name parameters;          \
+    cudaError_t __wrap_##name parameters           \
+    {                                              \
+        faults::hanging(true);                     \
+        const auto done = __real_##name arguments; \
+        FAILS_IF_TOLD(#name);                      \
+        return done;                               \
+    }
+
+extern "C" {
+
+PASSES_ON(cudaGetDeviceCount, (int* count), (count))
+PASSES_ON(cudaSetDevice, (int device), (device))
+PASSES_ON(cudaGetDevice, (int* device), (device))
+PASSES_ON(cudaGetDeviceProperties, (cudaDeviceProp * to, int device), (to, device))
+PASSES_ON(cudaDeviceGetAttribute,
+          (int* value, cudaDeviceAttr what, int device),
+          (value, what, device))
+PASSES_ON(cudaFuncGetAttributes, (cudaFuncAttributes * to, const void* f), (to, f))
+PASSES_ON(cudaFuncSetAttribute,
+          (const void* f, cudaFuncAttribute what, int value),
+          (f, what, value))
+PASSES_ON(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+          (int* blocks, const void* f, int threads, size_t shared, unsigned flags),
+          (blocks, f, threads, shared, flags))
+PASSES_ON(cudaMemGetInfo, (size_t * free, size_t* total), (free, total))
+PASSES_ON(cudaMalloc, (void** to, size_t bytes), (to, bytes))
+PASSES_ON(cudaMemset, (void* to, int value, size_t bytes), (to, value, bytes))
+PASSES_ON(cudaMemcpy,
+          (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
+          (to, from, bytes, kind))
+PASSES_ON(cudaStreamCreateWithFlags, (cudaStream_t * s, unsigned flags), (s, flags))
+PASSES_ON(cudaStreamQuery, (cudaStream_t s), (s))
+PASSES_ON(cudaStreamWaitEvent,
+          (cudaStream_t s, cudaEvent_t e, unsigned flags),
+          (s, e, flags))
+PASSES_ON(cudaEventCreateWithFlags, (cudaEvent_t * e, unsigned flags), (e, flags))
+PASSES_ON(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, s))
+PASSES_ON(cudaEventQuery, (cudaEvent_t e), (e))
+PASSES_ON(cudaHostRegister, (void* at, size_t bytes, unsigned flags), (at, bytes, flags))
+FREES(cudaStreamDestroy, (cudaStream_t s), (s))
+FREES(cudaEventDestroy, (cudaEvent_t e), (e))
+
+cudaError_t __real_cudaFree(void* memory);
+cudaError_t __wrap_cudaFree(void* memory)
+{
+    if (memory) {
+        faults::hanging(true);
+    }
+    const auto done = __real_cudaFree(memory);
+    FAILS_IF_TOLD("cudaFree");
+    return done;
+}
+
+cudaError_t __real_cudaHostUnregister(void* memory);
+cudaError_t __wrap_cudaHostUnregister(void* memory)
+{
+    faults::hanging(true);
+    const auto done = __real_cudaHostUnregister(memory);
+    FAILS_IF_TOLD("cudaHostUnregister");
+    return done;
+}
+
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t s);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t s)
+{
+    FAILS_IF_TOLD("cudaStreamSynchronize");
+    return faults::hanging(s != nullptr) ? cudaSuccess : __real_cudaStreamSynchronize(s);
+}
+
+cudaError_t __real_cudaEventSynchronize(cudaEvent_t e);
+cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t e)
+{
+    FAILS_IF_TOLD("cudaEventSynchronize");
+    return faults::hanging(true) ? cudaSuccess : __real_cudaEventSynchronize(e);
+}
+
+cudaError_t __real_cudaGetLastError();
+cudaError_t __wrap_cudaGetLastError()
+{
+    FAILS_IF_TOLD("cudaGetLastError");
+    const auto before = told;
+    told = cudaSuccess;
+    const auto real = __real_cudaGetLastError();
+    return before != cudaSuccess ? before : real;
+}
+
+cudaError_t __real_cudaMemcpyAsync(
+    void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s);
+cudaError_t __wrap_cudaMemcpyAsync(
+    void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s)
+{
+    FAILS_IF_TOLD("cudaMemcpyAsync");
+    if (faults::hanging()) {
+        own_launch = true;
+        wait_for<<<1, 1, 0, s>>>(released());
+        own_launch = false;
+    }
+    return __real_cudaMemcpyAsync(to, from, bytes, kind, s);
+}
+
+cudaError_t
+__real_cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t __wrap_cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream)
+{
+    FAILS_IF_TOLD("cudaMemsetAsync");
+    return __real_cudaMemsetAsync(to, value, bytes, stream);
+}
+
+// What kernel<<<…>>>(…) becomes.
+cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel,
+                                      dim3 grid,
+                                      dim3 block,
+                                      void** arguments,
+                                      size_t shared,
+                                      cudaStream_t s);
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel,
+                                      dim3 grid,
+                                      dim3 block,
+                                      void** arguments,
+                                      size_t shared,
+                                      cudaStream_t s)
+{
+    if (!own_launch) {
+        FAILS_IF_TOLD("launch");
+    }
+    return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, s);
+}
+
+cudaError_t __real_cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void* argument);
+cudaError_t __wrap_cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void* argument)
+{
+    FAILS_IF_TOLD("cudaLaunchHostFunc");
+    return __real_cudaLaunchHostFunc(s, f, argument);
+}
+
+} // extern "C"
+
+namespace gr::gpufec::cuda::faults {
+
+void forget_errors()
+{
+    told = cudaSuccess;
+    *released() = 0;
+}
+
+void release()
+{
+    *released() = 1;
+    stop_hanging();
+    cudaDeviceSynchronize();
+    *released() = 0;
+}
+
+} // namespace gr::gpufec::cuda::faults

@@ -1,0 +1,129 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "flooding.h"
+#include <algorithm>
+#include <limits>
+
+namespace gr::gpufec::ldpc {
+
+namespace {
+
+template <class Value>
+constexpr Value beyond()
+{
+    return std::numeric_limits<Value>::has_infinity
+               ? std::numeric_limits<Value>::infinity()
+               : std::numeric_limits<Value>::max();
+}
+
+// The magnitude that leaves where the others' least one is \p least.
+std::int32_t outgoing(const message_rule& rule, std::int32_t least)
+{
+    const auto limit = std::int32_t(rule.message_limit);
+    const auto x = std::clamp(least - std::int32_t(rule.offset), 0, limit);
+    return (x * rule.sixteenths + 8) >> 4;
+}
+float outgoing(const message_rule& rule, float least)
+{
+    return std::max(0.0f, std::min(least - rule.offset, rule.message_limit)) *
+           rule.normalization;
+}
+
+} // namespace
+
+flooding_decoder::flooding_decoder(const setup& s) : d_setup(s)
+{
+    std::size_t most = 0;
+    for (const auto& code : s.codes) {
+        most = std::max(most, code.edges() + 2 * std::size_t(code.n()));
+    }
+    if (s.precision == ldpc_precision::float32) {
+        d_floats.resize(most);
+    } else {
+        d_integers.resize(most);
+    }
+}
+
+frame_status flooding_decoder::decode(const ldpc_code& code,
+                                      const message_rule& rule,
+                                      const std::byte* channel,
+                                      std::byte* decisions)
+{
+    switch (d_setup.precision) {
+    case ldpc_precision::int8:
+        return run(d_integers,
+                   code,
+                   rule,
+                   reinterpret_cast<const std::int8_t*>(channel),
+                   decisions);
+    case ldpc_precision::int16:
+        return run(d_integers,
+                   code,
+                   rule,
+                   reinterpret_cast<const std::int16_t*>(channel),
+                   decisions);
+    default:
+        return run(
+            d_floats, code, rule, reinterpret_cast<const float*>(channel), decisions);
+    }
+}
+
+template <class Sample, class Value>
+frame_status flooding_decoder::run(std::vector<Value>& memory,
+                                   const ldpc_code& code,
+                                   const message_rule& rule,
+                                   const Sample* channel,
+                                   std::byte* decisions) const
+{
+    const std::size_t n = code.n();
+    auto* const messages = memory.data();
+    auto* posteriors = messages + code.edges();
+    auto* next = posteriors + n;
+    std::fill_n(messages, code.edges(), Value(0));
+    std::copy_n(channel, n, posteriors);
+    frame_status status{ 0, 0 };
+    do {
+        std::copy_n(channel, n, next);
+        auto* message = messages; // of the check's first edge
+        for (unsigned c = 0; c < code.checks(); ++c) {
+            Value least = beyond<Value>(), second = least;
+            bool negative = false;
+            auto* old = message;
+            for (const auto bit : code.check(c)) {
+                const Value in = posteriors[bit] - *old++;
+                const Value size = in < 0 ? -in : in;
+                negative ^= in < 0;
+                second = std::min(second, std::max(size, least));
+                least = std::min(least, size);
+            }
+            const auto to_most = outgoing(rule, least);
+            const auto to_least = outgoing(rule, second);
+            for (const auto bit : code.check(c)) {
+                const Value in = posteriors[bit] - *message;
+                const auto size = (in < 0 ? -in : in) == least ? to_least : to_most;
+                *message = negative != (in < 0) ? -size : size;
+                next[bit] += *message++;
+            }
+        }
+        std::swap(posteriors, next);
+        ++status.iterations;
+        status.unsatisfied = 0;
+        for (unsigned c = 0; c < code.checks(); ++c) {
+            bool odd = false;
+            for (const auto bit : code.check(c)) {
+                odd ^= posteriors[bit] < 0;
+            }
+            status.unsatisfied += odd;
+        }
+    } while (status.iterations < d_setup.max_iterations &&
+             !(d_setup.early_stop && status.unsatisfied == 0));
+
+    std::fill_n(decisions, d_setup.frame_output_bytes(code), std::byte(0));
+    for (unsigned i = 0; i < d_setup.output_bits(code); ++i) {
+        decisions[i / 8] |= std::byte((posteriors[i] < 0) << (7 - i % 8));
+    }
+    return status;
+}
+
+} // namespace gr::gpufec::ldpc
