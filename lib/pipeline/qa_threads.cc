@@ -75,6 +75,32 @@ TEST(worker_pool, ends_with_work_queued)
     EXPECT_LT(runs, 1000);
 }
 
+// A restart must not wait for what nobody wants any more.
+TEST(worker_pool, what_is_dropped_is_not_done)
+{
+    worker_pool pool(2);
+    std::atomic<bool> go{ false };
+    std::atomic<int> runs{ 0 };
+    for (unsigned slot = 0; slot < 3; ++slot) {
+        pool.submit(slot, 100, [&](std::size_t, unsigned) {
+            ++runs;
+            while (!go) {
+                std::this_thread::sleep_for(1ms);
+            }
+        });
+    }
+    EXPECT_TRUE(eventually([&] { return runs == 2; }));
+    pool.drop();
+    EXPECT_FALSE(pool.finished(0)); // two chunks are at work
+    EXPECT_TRUE(pool.finished(1));
+    EXPECT_TRUE(pool.finished(2));
+    go = true;
+    EXPECT_TRUE(eventually([&] { return pool.finished(0); }));
+    EXPECT_EQ(runs, 2);
+    pool.submit(1, 1, [&](std::size_t, unsigned) { ++runs; });
+    EXPECT_TRUE(eventually([&] { return runs == 3; }));
+}
+
 TEST(deadline_timer, rings_once_at_its_time)
 {
     std::atomic<int> rings{ 0 };

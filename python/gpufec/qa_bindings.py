@@ -21,7 +21,8 @@ DECODER_DEFAULTS = dict(
     frame_bits=0, soft_input="int8", soft_scale=32.0,
     packed_output=True, decode_length=0, overlap=0, batch=0, slots=3, max_latency_ms=50,
     backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len",
-    devices=[], preset="", positive_bit=1)
+    devices=[], preset="", positive_bit=1, lock="off", lock_constellation="bpsk",
+    lock_presets=[], lock_memory=1000000, status_period_s=0, device_timeout_ms=10000)
 ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
     frame_bits=0, packed_input=True, packed_output=True, preset="")
@@ -70,6 +71,8 @@ WRONG_DECODERS = [
     (dict(slots=17), "slots is 17"),
     (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
     (dict(max_latency_ms=float("nan")), "max_latency_ms is -?nan"),
+    (dict(device_timeout_ms=-1), "device_timeout_ms is -1: allowed are 0 to 1e9"),
+    (dict(device_timeout_ms=float("nan")), "device_timeout_ms is -?nan"),
     (dict(backend="gpu"), 'backend is "gpu"'),
     (dict(device=-1), "device is -1"),
     (dict(threads=0), "threads is 0"),

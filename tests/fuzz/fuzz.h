@@ -1,0 +1,66 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the fuzzing targets share: input cut into values, and decoding what was accepted.
+ */
+
+#ifndef INCLUDED_GPUFEC_TESTS_FUZZ_H
+#define INCLUDED_GPUFEC_TESTS_FUZZ_H
+
+#include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/sync_map.h>
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::gpufec::fuzz {
+
+//! Takes values from the front of the input; zeros once there is nothing left.
+class reader
+{
+public:
+    reader(const std::uint8_t* data, std::size_t size) : d_at(data), d_end(data + size) {}
+    std::size_t left() const { return d_end - d_at; }
+    unsigned byte() { return d_at < d_end ? *d_at++ : 0u; }
+    //! From 0 up to \p most.
+    unsigned up_to(unsigned most) { return (byte() << 8 | byte()) % (most + 1); }
+    std::string line()
+    {
+        const auto* const end = std::find(d_at, d_end, std::uint8_t('\n'));
+        std::string text(d_at, end);
+        d_at = end == d_end ? end : end + 1;
+        return text;
+    }
+    std::string rest() { return { d_at, std::exchange(d_at, d_end) }; }
+
+private:
+    const std::uint8_t *d_at, *const d_end;
+};
+
+//! Ends the process, which libFuzzer then reports.
+inline void demand(bool good)
+{
+    if (!good) {
+        std::abort();
+    }
+}
+
+//! Takes all that \p take(decoder) gives until nothing is left.
+template <class Decoder, class Take>
+void finish(Decoder& decoder, Take&& take)
+{
+    decoder.finish();
+    while (!decoder.done()) {
+        take();
+        decoder.wait(std::chrono::milliseconds(10));
+    }
+}
+
+} // namespace gr::gpufec::fuzz
+
+#endif /* INCLUDED_GPUFEC_TESTS_FUZZ_H */
