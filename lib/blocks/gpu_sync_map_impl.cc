@@ -116,7 +116,8 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                                       const std::vector<double>& end_prior,
                                       const std::vector<int>& devices,
                                       int positive_bit,
-                                      double device_timeout_ms)
+                                      double device_timeout_ms,
+                                      bool bounds)
 {
     const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
     sync_options options(code, { p_insert, p_delete, p_substitute, code.alphabet() });
@@ -154,17 +155,19 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
         refuse(
             "length_tag", "\"\"", "a key is needed in framed mode, or mode \"stream\"");
     }
-    return gnuradio::make_block_sptr<gpu_sync_map_impl>(options, length_tag);
+    return gnuradio::make_block_sptr<gpu_sync_map_impl>(options, length_tag, bounds);
 }
 
 gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
-                                     const std::string& length_tag)
+                                     const std::string& length_tag,
+                                     bool bounds)
     : gr::block("gpu_sync_map",
                 signature_of_input(options),
                 gr::io_signature::make(1, 1, output_size(options))),
       decoder_block(options.soft_input ? sizeof(float) : 1, output_size(options)),
       d_options(options),
       d_stream(options.mode == sync_mode::stream),
+      d_bounds(bounds),
       d_symbol_items(symbol_items(options)),
       d_prior_count(std::size_t(options.code.frame_symbols()) * options.code.q()),
       d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
@@ -172,6 +175,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_logp_key(pmt::mp("sync_logp")),
       d_valid_key(pmt::mp("sync_valid")),
       d_lock_key(pmt::mp("sync_lock")),
+      d_bound_key(pmt::mp("sync_bound")),
       d_frame(d_length_key,
               d_input_size,
               [this](const std::string& text) { d_logger->warn("{}", text); }),
@@ -388,6 +392,11 @@ void gpu_sync_map_impl::hold_report(const sync_decoder::frame& f,
     hold_tag(first_item, d_valid_key, pmt::from_bool(s.valid));
     if (d_stream) {
         hold_tag(first_item, d_lock_key, pmt::from_bool(f.locked));
+        if (d_bounds) {
+            hold_tag(first_item, d_bound_key, pmt::from_double(f.bound));
+        }
+        d_links_failed = d_decoder->links_failed();
+        d_frames_again = d_decoder->frames_again();
     }
     if (d_length_key) {
         const auto length = d_options.code.frame_symbols() * d_symbol_items;

@@ -10,6 +10,7 @@
 #include "frame_gatherer.h"
 #include "sync_parameters.h"
 #include <gnuradio/gpufec/gpu_sync_map.h>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +20,9 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
-    gpu_sync_map_impl(const sync_options& options, const std::string& length_tag);
+    gpu_sync_map_impl(const sync_options& options,
+                      const std::string& length_tag,
+                      bool bounds);
 
     bool check_topology(int ninputs, int noutputs) override;
 
@@ -36,6 +39,8 @@ public:
         set_channel(&channel_setting::set_p_substitute, p);
     }
     void set_max_latency_ms(double max_latency_ms) override;
+    std::uint64_t links_failed() const override { return d_links_failed; }
+    std::uint64_t frames_again() const override { return d_frames_again; }
 
 private:
     decoder& engine() override { return *d_decoder; }
@@ -66,10 +71,11 @@ private:
 
     sync_options d_options;
     const bool d_stream;
+    const bool d_bounds;
     const std::size_t d_symbol_items; // output items of a symbol
     const std::size_t d_prior_count;  // of a frame
     const pmt::pmt_t d_length_key;    // null: none
-    const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key;
+    const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
 
     frame_gatherer d_frame; // no more of it is kept than can be decoded
     std::size_t d_most_items = 0;
@@ -82,6 +88,9 @@ private:
 
     // Of the input, not yet given: by received item, or in frames by symbol.
     tag_queue d_moving;
+
+    // Copies that any thread may read.
+    std::atomic<std::uint64_t> d_links_failed{ 0 }, d_frames_again{ 0 };
 
     channel_setting d_channel;
     std::unique_ptr<sync_decoder> d_decoder; // last: its threads call this block

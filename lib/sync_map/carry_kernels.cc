@@ -12,6 +12,7 @@
 #include "carry_kernels.h"
 #include "flush_denormals.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace gr::gpufec::sync_map {
@@ -36,6 +37,7 @@ public:
             c.step(i);
         }
         c.scale_to_1();
+        *frame.log_sum = c.d_log;
     }
 
 private:
@@ -78,7 +80,8 @@ private:
     {
         const auto* word =
             d_f.words +
-            (std::size_t(i % d_f.frame_symbols) * d_groups + group) * d_f.n * lanes;
+            (std::size_t((d_f.index + i) % d_f.frame_symbols) * d_groups + group) *
+                d_f.n * lanes;
         const auto* Q = static_cast<const Real*>(d_f.transmission) +
                         std::size_t(i) * d_f.n * d_f.alphabet;
         // In sweeps of about as many symbols each.
@@ -236,6 +239,7 @@ private:
         for (unsigned m = 0; m < d_M; m += lanes) {
             d_alpha[m / lanes] *= scale;
         }
+        d_log += std::log(double(d_total));
         d_total = d_total > 0 ? 1 : 0;
     }
 
@@ -243,6 +247,7 @@ private:
     const unsigned d_M, d_groups;
     vec* d_alpha;
     Real d_total = 0; // of α
+    double d_log = 0; // of what α was scaled by
     vec* d_sum;       // over the groups of words; whole vectors of sums
     vec* d_rows;      // that sweeps begin and end with
 };

@@ -16,6 +16,7 @@ struct carried_frame {
     //! Channel symbols of the words, lane by lane: frame_symbols × groups × n × lanes.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
+    unsigned index;             //!< of the first symbol
     unsigned symbols;           //!< to carry over; indices of the code repeat
     unsigned window;            //!< drifts considered
     double insertion, deletion; //!< weights, in units of the largest transmission weight
@@ -29,6 +30,8 @@ struct carried_frame {
     //! boundary, of sum 1 or all 0. Aligned to a vector.
     void* alpha;
     void* scratch; //!< carry_scratch() vectors
+    //! Result: natural logarithm of what the sum has become, -inf if it is 0.
+    double* log_sum;
 };
 
 //! Vectors of \p lanes reals in a frame's scratch memory.

@@ -8,6 +8,7 @@
 #include "room.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace gr::gpufec::sync_map {
@@ -37,6 +38,10 @@ public:
             const auto tries = std::make_shared<word_tries>(setup.code);
             for (unsigned t = 0; t < d_pool.threads(); ++t) {
                 d_groups.push_back(std::make_unique<lane_group>(setup, tries, kernels));
+                if (setup.search) {
+                    d_searches.push_back(
+                        std::make_unique<search>(setup, kernels, d_groups[0]->lanes()));
+                }
             }
         } else {
             for (unsigned t = 0; t < d_pool.threads(); ++t) {
@@ -54,9 +59,12 @@ public:
         d_pool.submit(slot, chunks, [=](std::size_t chunk, unsigned worker) {
             const auto first = chunk * grain;
             const unsigned count = std::min<std::size_t>(grain, job.frames - first);
-            const auto* in = memory.input + first * d_setup.input_bytes();
             auto* out = memory.output + first * d_setup.output_bytes();
             auto* status = reinterpret_cast<sync_status*>(memory.status) + first;
+            if (d_setup.search) {
+                return decode_found(worker, job, memory.input, first, count, out, status);
+            }
+            const auto* in = memory.input + first * d_setup.input_bytes();
             if (d_groups.empty()) {
                 d_corridors[worker]->decode(in, out, *status);
             } else {
@@ -66,8 +74,51 @@ public:
     }
 
 private:
+    struct search {
+        search(const setup& setup, const lane_kernels& kernels, unsigned lanes)
+            : finder(setup, kernels), frames(lanes * setup.input_bytes()), links(lanes)
+        {
+        }
+        start_finder finder;
+        host_memory frames;
+        std::vector<link_header> links;
+    };
+
+    // Finds the frames of a chunk and decodes them.
+    void decode_found(unsigned worker,
+                      const job& job,
+                      const std::byte* input,
+                      std::size_t first,
+                      unsigned count,
+                      std::byte* out,
+                      sync_status* status)
+    {
+        auto& s = *d_searches[worker];
+        const auto layout = d_setup.stream_input(d_limits.pieces);
+        const item_span items{ input + layout.items_at, std::int64_t(job.items) };
+        const auto* const pieces = reinterpret_cast<const stream_piece*>(input) + first;
+        const auto size = d_setup.input_bytes();
+        for (unsigned k = 0; k < count; ++k) {
+            auto* const frame = s.frames.data() + k * size;
+            if (pieces[k].whole >= 0) {
+                std::memcpy(
+                    frame, input + layout.whole_at + pieces[k].whole * size, size);
+                s.links[k] = { reinterpret_cast<frame_header*>(frame)->origin, 0, 1, 0 };
+            } else {
+                s.links[k] = s.finder.write(items, pieces[k].guess, job.warmup, frame);
+            }
+        }
+        d_groups[worker]->decode(s.frames.data(), count, out, status);
+        for (unsigned k = 0; k < count; ++k) {
+            std::memcpy(out + k * d_setup.output_bytes() + d_setup.links_at(),
+                        &s.links[k],
+                        sizeof(link_header));
+        }
+    }
+
     const setup d_setup;
     std::vector<std::unique_ptr<lane_group>> d_groups;
+    std::vector<std::unique_ptr<search>> d_searches;
     std::vector<std::unique_ptr<corridor_decoder>> d_corridors;
 };
 
@@ -98,6 +149,8 @@ lane_group::lane_group(const setup& setup,
                    d_kernel.metric_bytes),
       d_first(d_start.size()),
       d_last(d_start.size()),
+      d_first_beta(setup.links ? setup.window * d_kernel.lanes * d_kernel.row_bytes : 0),
+      d_last_beta(d_first_beta.size()),
       d_log_weight(d_kernel.lanes),
       d_scratch(setup)
 {
@@ -116,6 +169,8 @@ lane_group::lane_group(const setup& setup,
     d_frames.posteriors = d_posteriors.data();
     d_frames.first_drifts = d_first.data();
     d_frames.last_drifts = d_last.data();
+    d_frames.first_beta = d_first_beta.data();
+    d_frames.last_beta = d_last_beta.data();
     d_frames.log_weight = d_log_weight.data();
 }
 
@@ -158,6 +213,27 @@ void lane_group::load(const std::byte* input, unsigned lane)
 }
 
 template <class Row, class Metric>
+void lane_group::store_links(const frame_header& header, unsigned lane, std::byte* out)
+{
+    auto& rows = d_scratch.metrics;
+    const unsigned lanes = d_kernel.lanes, M = d_setup.window;
+    const auto gather = [&](const auto* from, std::vector<double>& to) {
+        for (unsigned m = 0; m < M; ++m) {
+            to[m] = from[std::size_t(m) * lanes + lane];
+        }
+    };
+    const auto* const alpha = reinterpret_cast<const Metric*>(d_alpha.data());
+    gather(alpha, rows[0]);
+    gather(reinterpret_cast<const Row*>(d_first_beta.data()), rows[1]);
+    gather(alpha + std::size_t(d_setup.outputs) * M * lanes, rows[2]);
+    gather(reinterpret_cast<const Row*>(d_last_beta.data()), rows[3]);
+    write_links(d_setup,
+                header,
+                { rows[0].data(), rows[1].data(), rows[2].data(), rows[3].data() },
+                out);
+}
+
+template <class Row, class Metric>
 void lane_group::store(const std::byte* input,
                        unsigned lane,
                        std::byte* out,
@@ -186,6 +262,9 @@ void lane_group::store(const std::byte* input,
                  d_log_weight[lane],
                  out,
                  status);
+    if (d_setup.links) {
+        store_links<Row, Metric>(items.header(), lane, out);
+    }
     const unsigned q = d_setup.code.q();
     auto& L = d_scratch.symbol;
     auto& prior = d_scratch.prior;
@@ -236,9 +315,6 @@ void lane_group::decode(const std::byte* input,
     }
 }
 
-namespace {
-
-// The channel symbols of all words, a word a lane; what lanes are left over hold zeros.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes)
 {
     const std::size_t n = code.n(), groups = (code.q() + lanes - 1) / lanes;
@@ -253,8 +329,6 @@ std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes)
     }
     return words;
 }
-
-} // namespace
 
 alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
     : d_setup(setup),
@@ -271,6 +345,7 @@ alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
                setup.code.q(),
                setup.code.alphabet(),
                setup.code.frame_symbols(),
+               0,
                setup.outputs,
                setup.window,
                setup.insertion(),
@@ -278,7 +353,8 @@ alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
                d_transmission.data(),
                false,
                d_alpha.data(),
-               d_scratch.data() },
+               d_scratch.data(),
+               &d_log_sum },
       d_room(setup)
 {
 }

@@ -9,6 +9,7 @@
 #include "cpu_kernels.h"
 #include "job.h"
 #include "pipeline/host_memory.h"
+#include "start_finder.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ private:
     template <class Row, class Metric>
     void
     store(const std::byte* input, unsigned lane, std::byte* out, sync_status& status);
+    template <class Row, class Metric>
+    void store_links(const frame_header& header, unsigned lane, std::byte* out);
     template <class Row>
     void load_transmission(const frame_items& items, unsigned lane);
 
@@ -47,7 +50,7 @@ private:
     std::shared_ptr<const word_tries> d_tries;
     lane_kernel d_kernel;
     host_memory d_transmission, d_priors, d_start, d_end, d_alpha, d_rows;
-    host_memory d_posteriors, d_first, d_last;
+    host_memory d_posteriors, d_first, d_last, d_first_beta, d_last_beta;
     std::vector<double> d_log_weight;
     lane_frames d_frames;
     frame_scratch d_scratch;
@@ -75,6 +78,7 @@ private:
     const carry_kernel d_kernel;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;
+    double d_log_sum = 0;
     carried_frame d_frame;
     frame_scratch d_room;
 };

@@ -464,6 +464,7 @@ private:
             const auto& t = d_tries[i % d_tries.frame_symbols()];
             if (i + 1 == d_f.outputs) {
                 drifts(i + 1, static_cast<mvec*>(d_f.last_drifts));
+                keep_beta(d_f.last_beta);
             }
             split_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             if (i < d_f.outputs) {
@@ -481,6 +482,14 @@ private:
             rescale(d_boundary);
         }
         drifts(0, static_cast<mvec*>(d_f.first_drifts));
+        keep_beta(d_f.first_beta);
+    }
+
+    void keep_beta(void* to) const
+    {
+        if (to) {
+            std::memcpy(to, d_boundary, d_M * sizeof(vec));
+        }
     }
 
     void rescale(vec* row)

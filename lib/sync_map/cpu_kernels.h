@@ -36,6 +36,8 @@ struct lane_frames {
     void* posteriors;   //!< result: outputs × q metrics
     void* first_drifts; //!< result: window metrics of λ at boundary 0
     void* last_drifts;  //!< result: window metrics of λ at boundary outputs
+    void* first_beta;   //!< result, unless nullptr: window rows of β at boundary 0
+    void* last_beta;    //!< and at boundary outputs
     //! Result: natural logarithm of the weight of all paths; -inf if there are none.
     double* log_weight;
 };

@@ -4,12 +4,16 @@
 /* How frames, pushed or cut from a stream, become a batch, and decoded frames leave it.
  */
 
+#include "frame_guide.h"
 #include "pipeline/stream_decoder.h"
 #include "room.h"
 #include "stream.h"
+#include "stream_results.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <deque>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -41,9 +45,10 @@ public:
     {
         advance();
         // No more ahead than the next frames need, whatever is pushed at a time.
-        const auto limit =
-            2 * (std::size_t(d_setup->max_items) + d_options.acquire) + d_setup->window;
-        const auto n = std::min(count, limit - std::min(limit, d_cutter->held()));
+        const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
+                           d_setup->window + (d_search ? d_search->most_ahead() : 0);
+        const auto held = d_search ? ahead_of_search() : d_cutter->held();
+        const auto n = std::min(count, limit - std::min(limit, held));
         d_cutter->push(items, n);
         advance();
         return n;
@@ -61,25 +66,37 @@ public:
     {
         release_given();
         advance();
+        if (d_search) {
+            take_results();
+            if (!d_search->again.empty()) {
+                advance();
+            }
+            if (d_search->results.proven() == 0) {
+                return false;
+            }
+            const auto& next = d_search->results.front();
+            f.number = d_number++;
+            f.status = next.status;
+            f.begin = next.origin + next.status.start_drift;
+            f.locked = next.locked;
+            f.bound = next.bound;
+            point_to(next.output, f);
+            d_given = 1;
+            return true;
+        }
         const auto* slot = d_pipeline->ready();
         if (!slot) {
             return false;
         }
         const auto number = d_given++;
-        const auto* const out = slot->output + number * d_setup->output_bytes();
         f.number = d_number++;
-        f.output = out;
-        f.output_bytes = d_setup->outputs * d_setup->symbol_bytes();
-        f.first_drifts = f.last_drifts = nullptr;
-        if (d_setup->drifts) {
-            f.first_drifts = reinterpret_cast<const float*>(out + d_setup->drifts_at());
-            f.last_drifts = f.first_drifts + d_setup->window;
-        }
+        point_to(slot->output + number * d_setup->output_bytes(), f);
         f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
         const auto place = d_places.front();
         d_places.pop_front();
         f.begin = place.origin + f.status.start_drift;
         f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
+        f.bound = 0;
         if (!d_cutter) {
             f.status.log_probability -= place.items * std::log(d_setup->item_weight);
         }
@@ -89,17 +106,27 @@ public:
     bool ready() override
     {
         release_given();
+        if (d_search) {
+            take_results();
+            return d_search->results.proven() > 0;
+        }
         return stream_decoder::ready();
     }
     bool done() override
     {
         release_given();
+        if (d_search) {
+            take_results();
+            return stream_decoder::done() && no_more_frames() &&
+                   d_search->results.size() == 0;
+        }
         return stream_decoder::done() && (!d_cutter || d_cutter->done());
     }
     bool wait(std::chrono::milliseconds limit) override
     {
         release_given();
-        return stream_decoder::wait(limit);
+        return (d_search && d_search->results.proven() > 0) ||
+               stream_decoder::wait(limit);
     }
 
     void set_channel(const bsid_model& channel)
@@ -115,8 +142,57 @@ public:
     using stream_decoder::d_setup;
     sync_options d_options;
     drift_range d_window;
+    std::uint64_t d_links_failed = 0, d_frames_again = 0;
 
 private:
+    // A frame in flight.
+    struct flying {
+        std::uint64_t number;
+        std::int64_t origin; // or where it is looked for
+        bool whole, again;
+    };
+    struct flying_batch {
+        std::vector<flying> frames;
+        std::size_t whole = 0;
+        std::int64_t first = INT64_MAX, last = 0; // items of frames that search
+        std::int64_t oldest = INT64_MAX;          // where a frame begins
+        bool given_up = false;
+    };
+    // A stream whose frames search.
+    struct search {
+        search(const setup& s, std::uint64_t first, stream_results::order again)
+            : guide(s),
+              results(s, first, std::move(again)),
+              warmup(s.search.warmup),
+              next(first)
+        {
+        }
+        std::size_t most_ahead() const
+        {
+            return layout.most_items + 2 * guide.items_behind();
+        }
+
+        frame_guide guide;
+        stream_results results;
+        setup::stream_batch layout{};
+        unsigned warmup;
+        std::uint64_t next;      // number of the frame that is cut next
+        std::uint64_t searching; // number of the first frame that searches
+        bool carried = false;    // frames do not search any more
+        bool in_place = false;   // results lie in the oldest slot
+        bool no_more = false;    // frames, after the end
+        // What is judged begins there; of streams before this one.
+        std::uint64_t links = 0, failed = 0, failed_before = 0;
+        flying_batch open;
+        std::deque<flying_batch> flight;
+        struct ordered {
+            std::uint64_t number;
+            std::vector<std::byte> metrics;
+            std::int64_t origin;
+        };
+        std::deque<ordered> again;
+    };
+
     void build()
     {
         const auto setup = make_setup(d_options);
@@ -137,19 +213,55 @@ private:
     {
         d_count = d_given = 0;
         d_number = 0;
+        d_links_failed = d_frames_again = 0;
         d_places.clear();
         if (d_options.mode == sync_mode::stream) {
             d_cutter.emplace(d_options, *d_setup);
+            begin_search();
         }
+    }
+
+    void begin_search()
+    {
+        const auto failed = d_links_failed;
+        d_search.reset();
+        const auto& s = d_setup->search;
+        if (!s) {
+            if (!std::exchange(d_said_carried, true)) {
+                log(log_level::info,
+                    "frames of this code and channel cannot be told apart by themselves: "
+                    "one is carried over to the next, which one thread does");
+            }
+            return;
+        }
+        d_search = std::make_unique<search>(
+            *d_setup, d_number, [this](std::uint64_t number, const frame_ends& before) {
+                const auto bytes = 4 * d_setup->window * d_setup->metric_bytes();
+                d_search->again.push_back({ number,
+                                            { before.metrics, before.metrics + bytes },
+                                            before.origin });
+                d_deadline.start();
+            });
+        d_search->layout = d_setup->stream_input(d_batch);
+        d_search->failed_before = failed;
+        // The first ones have too little before them.
+        const auto N = d_setup->outputs;
+        d_search->searching = d_number + (s.most_warmup + N - 1) / N;
     }
 
     // Another channel takes over once nothing is left of the one before.
     void take_next()
     {
-        if (!d_next || d_count > 0 || !d_pipeline->empty()) {
+        if (!d_next || d_count > 0 || !d_pipeline->empty() ||
+            (d_search && (d_search->results.size() > 0 || !d_search->again.empty()))) {
             return;
         }
         const auto number = d_number;
+        if (d_search) {
+            if (const auto* const ends = d_search->results.give_up()) {
+                d_cutter->go_on(*ends);
+            }
+        }
         auto before = std::move(d_cutter);
         d_cutter.reset();
         const auto options = std::exchange(d_options, std::move(*d_next));
@@ -164,6 +276,7 @@ private:
         d_number = number;
         if (before) {
             d_cutter->resume(*before);
+            begin_search();
         }
     }
 
@@ -190,10 +303,16 @@ private:
         }
     }
 
-    std::size_t waiting() const override { return d_count; }
+    std::size_t waiting() const override
+    {
+        return d_count + (d_search ? d_search->again.size() : 0);
+    }
 
     void advance() override
     {
+        if (d_search) {
+            return advance_search();
+        }
         while (d_cutter && d_cutter->ready() && room_for_frame()) {
             added(d_cutter->write(next_input()));
         }
@@ -214,11 +333,301 @@ private:
         if (d_given == 0) {
             return;
         }
+        if (d_search) {
+            d_search->results.pop();
+            d_given = 0;
+            if (d_search->in_place && d_search->results.size() == 0) {
+                d_search->in_place = false;
+                release();
+            }
+            return;
+        }
         const auto* slot = d_pipeline->ready();
         if (slot && d_given == slot->job.frames) {
             release();
             d_given = 0;
         }
+    }
+
+    void point_to(const std::byte* out, frame& f) const
+    {
+        f.output = out;
+        f.output_bytes = d_setup->outputs * d_setup->symbol_bytes();
+        f.first_drifts = f.last_drifts = nullptr;
+        if (d_setup->drifts) {
+            f.first_drifts = reinterpret_cast<const float*>(out + d_setup->drifts_at());
+            f.last_drifts = f.first_drifts + d_setup->window;
+        }
+    }
+
+    // ---- streams whose frames search ----
+
+    // Cuts what can be cut, and submits what is full or due.
+    void advance_search()
+    {
+        while (cut_next()) {
+        }
+        if (d_count > 0 && (send_now() || d_next) && d_pipeline->filling()) {
+            send_search();
+        }
+    }
+
+    // Puts one more frame into the open slot, or submits it; false if nothing is to do.
+    bool cut_next()
+    {
+        release_given();
+        take_next();
+        if (!d_search || !d_pipeline->filling()) {
+            return false;
+        }
+        auto& s = *d_search;
+        if (!s.again.empty()) {
+            return cut_again();
+        }
+        // Enough waits for proof.
+        if (d_next || s.results.size() > 2 * d_batch + 64) {
+            return false;
+        }
+        return s.carried || s.next < s.searching ? cut_carried() : cut_searching();
+    }
+
+    // A frame that begins with what the one before ends with.
+    bool cut_again()
+    {
+        auto& s = *d_search;
+        if (s.open.whole == s.layout.most_whole) {
+            send_search();
+            return true;
+        }
+        const auto order = std::move(s.again.front());
+        s.again.pop_front();
+        ++d_frames_again;
+        const auto at =
+            d_cutter->write({ order.metrics.data(), order.origin }, next_whole());
+        add({ order.number, at.origin, true, true });
+        return true;
+    }
+
+    bool cut_carried()
+    {
+        auto& s = *d_search;
+        if (!d_cutter->ready()) {
+            return false;
+        }
+        if (s.open.whole == s.layout.most_whole) {
+            send_search();
+            return true;
+        }
+        const auto at = d_cutter->write(next_whole());
+        add({ s.next++, at.origin, true, false });
+        if (s.next == s.searching) {
+            s.guide.begin(s.next, d_cutter->origin());
+        }
+        return true;
+    }
+
+    bool cut_searching()
+    {
+        auto& s = *d_search;
+        const auto before = s.guide.items_before(), behind = s.guide.items_behind();
+        const auto there = d_cutter->received();
+        const bool finished = d_cutter->finished();
+        // All that a search may read is there, and so nothing hangs on when it is cut.
+        const auto radius = d_setup->search.radius;
+        if (s.no_more ||
+            (!finished && s.guide.expected(s.next) + radius + behind > there)) {
+            return false;
+        }
+        const auto guess = s.guide.guess(s.next, *d_cutter);
+        if (guess + behind > there) {
+            if (!finished) {
+                return false;
+            }
+            // A frame is there if no more is missing than can have been deleted.
+            const auto origin = s.guide.find(guess, *d_cutter);
+            s.no_more = origin >= there ||
+                        origin + d_options.code.frame_bits() + d_window.first > there;
+            if (s.no_more) {
+                return false;
+            }
+        }
+        const auto first = std::min(s.open.first, guess - before);
+        const auto last = std::max(s.open.last, guess + behind);
+        if (d_count > 0 && last - first > std::int64_t(s.layout.most_items)) {
+            send_search();
+            return true;
+        }
+        s.open.first = first;
+        s.open.last = last;
+        open_pieces()[d_count].whole = -1;
+        add({ s.next++, guess, false, false });
+        return true;
+    }
+
+    // Items that no frame has been cut from.
+    std::size_t ahead_of_search() const
+    {
+        const auto& s = *d_search;
+        const auto next = s.carried || s.next < s.searching ? d_cutter->origin()
+                                                            : s.guide.expected(s.next);
+        return std::max<std::int64_t>(0, d_cutter->received() - next);
+    }
+
+    stream_piece* open_pieces()
+    {
+        return reinterpret_cast<stream_piece*>(d_pipeline->filling()->input);
+    }
+
+    // Where the next whole frame of the open slot is written.
+    std::byte* next_whole()
+    {
+        auto& s = *d_search;
+        open_pieces()[d_count] = { std::int32_t(s.open.whole), 0 };
+        return d_pipeline->filling()->input + s.layout.whole_at +
+               s.open.whole++ * d_setup->input_bytes();
+    }
+
+    void add(const flying& f)
+    {
+        d_search->open.frames.push_back(f);
+        ++d_count;
+        d_deadline.start();
+        if (d_count == d_batch) {
+            send_search();
+        }
+    }
+
+    void send_search()
+    {
+        auto& s = *d_search;
+        auto& open = s.open;
+        job j{ d_count, open.whole, 0, s.warmup };
+        auto oldest = s.carried || s.next < s.searching ? d_cutter->origin()
+                                                        : s.guide.expected(s.next);
+        if (open.whole < d_count) {
+            open.first = std::max(open.first, d_cutter->first_item());
+            j.items = open.last - open.first;
+            d_cutter->copy(
+                open.first, open.last, d_pipeline->filling()->input + s.layout.items_at);
+            for (std::size_t k = 0; k < d_count; ++k) {
+                open_pieces()[k].guess = std::int32_t(open.frames[k].origin - open.first);
+            }
+        }
+        for (const auto& f : open.frames) {
+            open.oldest = std::min(open.oldest, f.origin);
+        }
+        s.flight.push_back(std::exchange(open, {}));
+        d_count = 0;
+        submit(j);
+        for (const auto& batch : s.flight) {
+            oldest = std::min(oldest, batch.oldest);
+        }
+        if (s.results.size() > 0) {
+            oldest = std::min(oldest, s.results.front().origin);
+        }
+        d_cutter->forget(oldest - s.guide.items_before() - d_setup->search.most);
+    }
+
+    // Looks at all that has been decoded, until there are frames to be given.
+    void take_results()
+    {
+        auto& s = *d_search;
+        while (!s.in_place) {
+            const auto* const slot = d_pipeline->ready();
+            if (!slot) {
+                return;
+            }
+            const auto batch = std::move(s.flight.front());
+            s.flight.pop_front();
+            const bool alone = s.results.size() == 0;
+            bool again = false;
+            for (std::size_t k = 0; !batch.given_up && k < batch.frames.size(); ++k) {
+                const auto& f = batch.frames[k];
+                const auto result = result_of(*slot, batch, k);
+                f.again ? s.results.replace(result) : s.results.add(result, f.whole);
+                again |= f.again;
+            }
+            s.results.settle();
+            s.in_place = alone && !again && s.results.size() > 0 &&
+                         s.results.proven() == s.results.size();
+            if (!s.in_place) {
+                s.results.keep();
+                release();
+            }
+            judge_links();
+        }
+    }
+
+    stream_frame
+    result_of(const slot& from, const flying_batch& batch, std::size_t k) const
+    {
+        const auto& f = batch.frames[k];
+        stream_frame r;
+        r.number = f.number;
+        r.output = from.output + k * d_setup->output_bytes();
+        r.status = reinterpret_cast<const sync_status*>(from.status)[k];
+        r.origin = f.origin;
+        if (!f.whole) {
+            link_header link;
+            std::memcpy(&link, r.output + d_setup->links_at(), sizeof(link));
+            r.origin = batch.first + link.origin;
+        }
+        const auto items = d_cutter->place_of(r.origin).items;
+        r.locked = r.status.valid && follows(r.status, std::max<std::int64_t>(1, items));
+        return r;
+    }
+
+    // Warms up for longer where many links fail, and carries frames where that is in
+    // vain.
+    void judge_links()
+    {
+        auto& s = *d_search;
+        d_links_failed = s.failed_before + s.results.failed();
+        const auto links = s.results.links() - s.links;
+        const auto failed = s.results.unproven() - s.failed;
+        if (s.carried || links < 16) {
+            return;
+        }
+        const auto most = d_setup->search.most_warmup;
+        if (2 * failed > links) {
+            carry_frames();
+        } else if (s.warmup < most && 100 * failed > links &&
+                   (links >= 1000 || failed >= 8)) {
+            s.warmup = most;
+            s.links += links;
+            s.failed += failed;
+        } else if (links > 10000) {
+            s.links += links;
+            s.failed += failed;
+        }
+    }
+
+    // From the first frame that is not proven on, one after the other.
+    void carry_frames()
+    {
+        auto& s = *d_search;
+        if (const auto* const ends = s.results.give_up()) {
+            d_cutter->go_on(*ends);
+        }
+        s.carried = true;
+        s.next = s.results.next();
+        s.again.clear();
+        s.open = {};
+        d_count = 0;
+        for (auto& batch : s.flight) {
+            batch.given_up = true;
+        }
+        if (!std::exchange(d_said_carried, true)) {
+            log(log_level::warning,
+                "most frames do not find where they begin: one is carried over to the "
+                "next, which one thread does");
+        }
+    }
+
+    bool no_more_frames() const
+    {
+        const auto& s = *d_search;
+        return s.carried || s.next < s.searching ? d_cutter->done() : s.no_more;
     }
 
     // Items that lie beyond the end of the stream say nothing either way.
@@ -229,6 +638,8 @@ private:
 
     std::optional<sync_options> d_next; // waits for frames in flight
     std::optional<stream_cutter> d_cutter;
+    std::unique_ptr<search> d_search;
+    bool d_said_carried = false;
     double d_lock_limit = 0;
     std::deque<stream_cutter::place> d_places; // of frames not yet pulled
     std::size_t d_count = 0;                   // frames in the open slot
@@ -264,6 +675,9 @@ unsigned sync_decoder::lookahead() const
 {
     return self().d_setup->symbols - self().d_setup->outputs;
 }
+
+std::uint64_t sync_decoder::links_failed() const { return self().d_links_failed; }
+std::uint64_t sync_decoder::frames_again() const { return self().d_frames_again; }
 
 std::size_t sync_decoder::symbol_bytes() const { return self().d_setup->symbol_bytes(); }
 

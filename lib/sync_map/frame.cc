@@ -83,6 +83,35 @@ frame_scratch::frame_scratch(const setup& setup)
       first(setup.window),
       last(setup.window)
 {
+    for (auto& row : metrics) {
+        row.resize(setup.links ? setup.window : 0);
+    }
+}
+
+item_weigher::item_weigher(const setup& setup)
+    : d_soft(setup.soft_input), d_alphabet(setup.code.alphabet())
+{
+    const bsid_weights w(setup.channel);
+    const double scale = 1 / setup.largest_weight();
+    d_match = w.match * scale;
+    d_mismatch = w.mismatch * scale;
+    d_erased = w.transmission(1.0 / d_alphabet) * scale;
+}
+
+double item_weigher::operator()(const std::byte* item, unsigned symbol) const
+{
+    if (!d_soft) {
+        const auto y = unsigned(*item);
+        return y >= d_alphabet ? d_erased : (y == symbol ? d_match : d_mismatch);
+    }
+    float one;
+    std::memcpy(&one, item, sizeof(float));
+    if (std::isnan(one)) {
+        return d_erased;
+    }
+    const double p = std::clamp(double(one), 0.0, 1.0);
+    const double likelihood = symbol ? p : 1 - p;
+    return d_match * likelihood + d_mismatch * (1 - likelihood);
 }
 
 frame_items::frame_items(const setup& setup,
@@ -94,16 +123,11 @@ frame_items::frame_items(const setup& setup,
       d_items(frame + setup.items_at()),
       d_priors(setup.priors ? reinterpret_cast<const float*>(frame + setup.priors_at())
                             : nullptr),
+      d_weigh(setup),
       d_prior_scale(scratch.prior_scale.data())
 {
     std::memcpy(&d_header, frame, sizeof(d_header));
     d_valid = d_header.length >= 0 && d_header.length <= std::int64_t(setup.max_items);
-    const bsid_weights w(setup.channel);
-    const double scale = 1 / setup.largest_weight();
-    const double s = setup.code.alphabet();
-    d_match = w.match * scale;
-    d_mismatch = w.mismatch * scale;
-    d_erased = w.transmission(1 / s) * scale;
     for (unsigned i = 0; d_priors && i < setup.outputs; ++i) {
         double sum = 0;
         for (unsigned D = 0; D < setup.code.q(); ++D) {
@@ -119,19 +143,7 @@ double frame_items::weight(std::int64_t position, unsigned symbol) const
     if (position < 0 || position >= d_header.length) {
         return 0;
     }
-    if (!d_setup.soft_input) {
-        const auto y = unsigned(d_items[position]);
-        return y >= d_setup.code.alphabet() ? d_erased
-                                            : (y == symbol ? d_match : d_mismatch);
-    }
-    float one;
-    std::memcpy(&one, d_items + position * sizeof(float), sizeof(float));
-    if (std::isnan(one)) {
-        return d_erased;
-    }
-    const double p = std::clamp(double(one), 0.0, 1.0);
-    const double likelihood = symbol ? p : 1 - p;
-    return d_match * likelihood + d_mismatch * (1 - likelihood);
+    return d_weigh(d_items + position * d_setup.item_bytes(), symbol);
 }
 
 double frame_items::boundary(const std::byte* row, unsigned m, unsigned i) const
@@ -208,7 +220,26 @@ void write_unknown(const setup& setup,
             std::memcpy(out + setup.drifts_at() + m * sizeof(flat), &flat, sizeof(flat));
         }
     }
+    if (setup.links) {
+        std::memset(out + setup.links_at(), 0, setup.output_bytes() - setup.links_at());
+    }
     status = { -INFINITY, float(std::log2(setup.window)), 0, 0, 0 };
+}
+
+void write_links(const setup& setup,
+                 const frame_header& header,
+                 const double* const (&metrics)[4],
+                 std::byte* out)
+{
+    const link_header link{ header.origin, 0, 1, 0 };
+    std::memcpy(out + setup.links_at(), &link, sizeof(link));
+    auto* to = out + setup.metrics_at();
+    for (const auto* row : metrics) {
+        setup.precision == sync_precision::float32
+            ? write_values<float>(row, setup.window, to)
+            : write_values<double>(row, setup.window, to);
+        to += setup.window * setup.metric_bytes();
+    }
 }
 
 void write_drifts(const setup& setup,

@@ -18,6 +18,22 @@ struct frame_scratch {
     std::vector<double> prior_scale;            //!< of each output symbol
     std::vector<double> symbol, prior, weights; //!< of q words
     std::vector<double> first, last;            //!< drifts of both ends
+    std::vector<double> metrics[4];             //!< for links
+};
+
+//! Received items as transmission weights, in units of the setup's largest.
+class item_weigher
+{
+public:
+    explicit item_weigher(const setup& setup);
+
+    //! Weight of receiving the item when \p symbol is sent.
+    double operator()(const std::byte* item, unsigned symbol) const;
+
+private:
+    const bool d_soft;
+    const unsigned d_alphabet;
+    double d_match, d_mismatch, d_erased;
 };
 
 //! Items of a frame as transmission weights, for the decoders of the CPU.
@@ -50,7 +66,7 @@ private:
     const std::byte *d_start, *d_end, *d_items;
     const float* d_priors;
     bool d_valid;
-    double d_match, d_mismatch, d_erased;
+    const item_weigher d_weigh;
     const double* d_prior_scale;
 };
 
@@ -67,6 +83,12 @@ void write_unknown(const setup& setup,
                    frame_scratch& scratch,
                    std::byte* out,
                    sync_status& status);
+
+//! Writes what links are made of: window metrics of α and β at boundaries 0 and outputs.
+void write_links(const setup& setup,
+                 const frame_header& header,
+                 const double* const (&metrics)[4],
+                 std::byte* out);
 
 //! Writes the drift posteriors and the status of a frame.
 void write_drifts(const setup& setup,

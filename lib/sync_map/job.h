@@ -12,6 +12,10 @@ namespace gr::gpufec::sync_map {
 
 struct job {
     std::size_t frames = 0;
+    // Of a stream whose frames search.
+    std::size_t whole = 0; //!< frames that are given whole
+    std::size_t items = 0; //!< of the others
+    unsigned warmup = 0;   //!< symbols, search.warmup to search.most_warmup
 };
 
 } // namespace gr::gpufec::sync_map

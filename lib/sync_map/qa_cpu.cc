@@ -202,6 +202,7 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     sync_options o{ code, channel };
     o.mode = sync_mode::stream;
     o.precision = precision;
+    o.lookahead = 20;
     const auto setup = make_setup(o);
     const auto window = decoder_window(o);
     const host_memory frame(setup.input_bytes());

@@ -63,6 +63,84 @@ unsigned bits_of(const sync_options& o)
 // Boundary metrics, and drifts times drift changes, that memory is asked for.
 constexpr std::uint64_t most_metrics = std::uint64_t(1) << 26;
 
+/* Symbols after which nearly nothing is left of what a recursion began with: as many as
+ * are worth some 55 bits, or on bad channels as long as measurements with n = 10 say. */
+double symbols_to_forget(const sync_options& o)
+{
+    const auto& c = o.channel;
+    const double p = (c.p_insert() + c.p_delete()) / 2, at = p / 0.03;
+    const double n = o.code.n();
+    const double measured =
+        32 * std::pow(at, at > 1 ? 1.9 : 0.63) * std::min(3.0, 1 + 50 * c.p_substitute());
+    const double symbols =
+        std::max(55 / std::max(0.25, worth_of_following(o)), 10 * measured) / n;
+    return o.precision == sync_precision::float64 ? 1.35 * symbols : symbols;
+}
+
+// After so many symbols the codebook's words come again.
+unsigned period(const sync_code& code)
+{
+    const unsigned N = code.frame_symbols();
+    const std::size_t size = std::size_t(code.q()) * code.n();
+    const auto repeats = [&](unsigned P) {
+        for (unsigned i = P; i < N; ++i) {
+            if (std::memcmp(code.word(i, 0), code.word(i - P, 0), size) != 0) {
+                return false;
+            }
+        }
+        return true;
+    };
+    for (unsigned P = 1; P < N; ++P) {
+        if (N % P == 0 && repeats(P)) {
+            return P;
+        }
+    }
+    return N;
+}
+
+// Streams alone, where frames can tell one place from another.
+start_search make_search(const sync_options& o)
+{
+    constexpr double most_symbols = 4096;
+    constexpr unsigned most_anchors = 64;
+    constexpr int longest_slip = 2000; // of items lost or inserted, that is looked for
+    const auto symbols = symbols_to_forget(o);
+    if (o.mode != sync_mode::stream || o.form != sync_form::linear ||
+        symbols > most_symbols) {
+        return {};
+    }
+    start_search s;
+    s.frame_first = decoder_window(o).first;
+    const double again =
+        double(o.code.n()) * period(o.code); // items to the next one like it
+    const int nearer = int(0.48 * again);
+    // Channels differ a lot where forgetting takes long: rather begin with too few.
+    s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
+    s.most_warmup = 2 * s.warmup;
+    s.anchors = most_anchors;
+    const auto spread = [&](double frames) {
+        return drift_spread(o.channel, frames * o.code.frame_bits());
+    };
+    while (s.anchors > 1 && spread(s.anchors).most > nearer) {
+        s.anchors /= 2;
+    }
+    s.radius = int(std::ceil(spread(s.anchors).most));
+    if (s.radius > nearer) {
+        return {};
+    }
+    s.most = std::min(nearer, s.radius + longest_slip);
+    // Most frames are found at the first try.
+    s.reach = std::max(6, int(spread(s.anchors / 2.0).most / 4));
+    const drift_spread before(o.channel, double(s.most_warmup) * o.code.n());
+    const double beyond = s.reach + before.most;
+    s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
+    s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
+    // Two places that a try begins at must not be alike.
+    return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
+               ? s
+               : start_search{};
+}
+
 // The drifts of one symbol that the corridor form allows for.
 drift_range change_limits(const sync_options& o)
 {
@@ -76,6 +154,16 @@ drift_range change_limits(const sync_options& o)
 }
 
 } // namespace
+
+double worth_of_following(const sync_options& o)
+{
+    const auto entropy = [](double p) { return p > 0 ? -p * std::log2(p) : 0; };
+    const auto& c = o.channel;
+    return std::log2(double(o.code.alphabet())) -
+           (std::log2(double(o.code.q())) / o.code.n() + entropy(c.p_insert()) +
+            entropy(c.p_delete()) + entropy(c.p_transmit()) +
+            c.p_transmit() * (entropy(c.p_substitute()) + entropy(1 - c.p_substitute())));
+}
 
 void check_options(const sync_options& o)
 {
@@ -137,8 +225,12 @@ unsigned chosen_lookahead(const sync_options& o)
     if (o.mode == sync_mode::framed) {
         return 0;
     }
-    // Enough for the unknown end to be forgotten, as the tests of streams show.
-    return o.lookahead ? o.lookahead : std::max(4u, (200 + o.code.n() - 1) / o.code.n());
+    if (o.lookahead) {
+        return o.lookahead;
+    }
+    // Backwards there is no drift to be found, so that less is needed than for a start.
+    return unsigned(std::clamp(
+        std::ceil(0.6 * symbols_to_forget(o)), 4.0, double(sync_options::max_lookahead)));
 }
 
 drift_range decoder_window(const sync_options& o)
@@ -179,6 +271,7 @@ setup make_setup(const sync_options& o)
                     "acquire, or a frame if that is less, and drifts, times "
                     "frame_symbols and lookahead");
     }
+    const auto search = make_search(o);
     const auto change = change_limits(o);
     if (o.form == sync_form::corridor) {
         (checked_size(window.size()) * change.size())
@@ -204,7 +297,34 @@ setup make_setup(const sync_options& o)
              o.lattice_threshold,
              begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet())
                                                          : 1.0,
-             o.positive_bit };
+             o.positive_bit,
+             search,
+             bool(search) };
+}
+
+drift_spread::drift_spread(const bsid_model& channel, double symbols)
+{
+    const double kept = 1 - channel.p_insert(), deleted = channel.p_delete() / kept;
+    mean = symbols * (channel.p_insert() / kept - deleted);
+    most = 2 + 6 * std::sqrt(symbols * (channel.p_insert() / (kept * kept) +
+                                        deleted * (1 - deleted)));
+}
+
+setup::stream_batch setup::stream_input(std::size_t frames) const
+{
+    constexpr double most = 1 << 30; // items are counted with 32 bits
+    const double bits = code.frame_bits();
+    const drift_spread spread(channel, bits * frames);
+    const double between = 4.0 * search.most + 2.0 * window + 4.0 * search.window +
+                           double(code.n()) * (search.most_warmup + 2.0 * symbols);
+    stream_batch b;
+    b.most_items = std::size_t(
+        std::min(most, bits * frames + std::abs(spread.mean) + spread.most + between));
+    b.most_whole = std::min(frames, std::max<std::size_t>(64, frames / 16));
+    b.whole_at = round_up(frames * sizeof(stream_piece));
+    b.items_at = b.whole_at + b.most_whole * input_bytes();
+    b.bytes = round_up(b.items_at + b.most_items * item_bytes());
+    return b;
 }
 
 std::string room::describe(const setup& s)

@@ -21,6 +21,41 @@ struct frame_header {
     std::int32_t unused;
 };
 
+/*!
+ * \brief How a frame of a stream finds by itself where it begins.
+ *
+ * The forward recursion begins some symbols before it with α = 1 over a window of drifts
+ * about a guess, and has forgotten that when it comes to the frame. Windows lie side by
+ * side, and are tried from the guess outwards until one explains what was received.
+ */
+struct start_search {
+    unsigned warmup = 0;      //!< symbols before a frame; 0: frames do not search
+    unsigned most_warmup = 0; //!< that may be asked for
+    int frame_first = 0;      //!< first drift of a frame's window
+    unsigned window = 0;      //!< drifts of a try
+    int first = 0;            //!< the first of them, about the place that is tried
+    int reach = 0;            //!< what a try finds lies so far from its place at most
+    int radius = 0; //!< where frames lie; of what explains too little, the best is taken
+    int most = 0;   //!< is looked at while nothing is found; less than half a period
+    //! Frames between anchors, which are found from one to the next and which the frames
+    //! up to the next one are guessed from.
+    unsigned anchors = 1;
+    //! Logarithm of how much more likely than random items a try must be.
+    double accepted = 12;
+
+    explicit operator bool() const { return warmup > 0; }
+    //! How far from the guess try number \p k looks.
+    int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
+};
+
+//! Where a frame was found; the first thing of what is put out for links.
+struct link_header {
+    std::int32_t origin; //!< received item of boundary 0 at drift 0
+    float evidence;      //!< logarithm, against random items; 0: was not looked for
+    std::uint32_t found; //!< whether that is enough
+    std::uint32_t unused;
+};
+
 //! What all frames of a batch have in common.
 struct setup {
     sync_code code;
@@ -47,6 +82,8 @@ struct setup {
     //! of a frame's ends say which paths explain how many items.
     double item_weight;
     unsigned positive_bit; //!< of sync_output::llr
+    start_search search; //!< streams
+    bool links = false;  //!< put out what proves where the next frame begins
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
@@ -67,9 +104,20 @@ struct setup {
     //! Output bytes of one message symbol.
     std::size_t symbol_bytes() const;
     std::size_t drifts_at() const { return round_up(outputs * symbol_bytes()); }
-    std::size_t output_bytes() const
+    //! Then, for links, a link_header and window metrics each of α and β at boundary 0
+    //! and of α and β at boundary outputs, of any sum.
+    std::size_t links_at() const
     {
         return round_up(drifts_at() + (drifts ? 2 * window * sizeof(float) : 0));
+    }
+    std::size_t metric_bytes() const
+    {
+        return precision == sync_precision::float32 ? sizeof(float) : sizeof(double);
+    }
+    std::size_t metrics_at() const { return links_at() + sizeof(link_header); }
+    std::size_t output_bytes() const
+    {
+        return links ? round_up(metrics_at() + 4 * window * metric_bytes()) : links_at();
     }
 
     //! The largest weight of a transmission without item_weight; with it, the unit of
@@ -88,13 +136,40 @@ struct setup {
     batch_limits limits(std::size_t frames) const
     {
         return { frames,
-                 frames * input_bytes(),
+                 search ? stream_input(frames).bytes : frames * input_bytes(),
                  frames * output_bytes(),
                  frames * sizeof(sync_status) };
     }
 
+    /*! The input of a batch of a stream whose frames search: stream_pieces; whole frames;
+     * the items of all the others. */
+    struct stream_batch {
+        std::size_t most_whole, most_items, whole_at, items_at, bytes;
+    };
+    stream_batch stream_input(std::size_t frames) const;
+
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
+
+//! A frame of such a batch.
+struct stream_piece {
+    std::int32_t whole; //!< its number among the whole frames; negative: it searches
+    std::int32_t guess; //!< among the batch's items, where boundary 0 is looked for
+};
+
+//! How the drift of \p symbols symbols spreads about its mean: the part that is exceeded
+//! about once in 1e9 times. A stream's frames are looked for so far from a guess.
+struct drift_spread {
+    drift_spread(const bsid_model& channel, double symbols);
+    double mean, most;
+};
+
+/*!
+ * \brief What a received item that the code explains costs less than a random one, bits.
+ *
+ * That is worth the code's rate and the channel's entropy, instead of a random symbol.
+ */
+double worth_of_following(const sync_options& options);
 
 //! Refuses options that make no sense. \throws std::invalid_argument
 void check_options(const sync_options& options);

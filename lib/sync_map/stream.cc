@@ -9,21 +9,10 @@
 
 namespace gr::gpufec::sync_map {
 
-namespace {
-
-double entropy(double p) { return p > 0 ? -p * std::log2(p) : 0; }
-
-} // namespace
-
 double lock_limit(const sync_options& o)
 {
-    const auto& c = o.channel;
-    const double worth = std::log2(double(o.code.alphabet()));
-    const double followed =
-        std::log2(double(o.code.q())) / o.code.n() + entropy(c.p_insert()) +
-        entropy(c.p_delete()) + entropy(c.p_transmit()) +
-        c.p_transmit() * (entropy(c.p_substitute()) + entropy(1 - c.p_substitute()));
-    return followed < worth ? std::log(2.0) * (worth - followed) / 2 : -INFINITY;
+    const double worth = worth_of_following(o);
+    return worth > 0 ? std::log(2.0) * worth / 2 : -INFINITY;
 }
 
 stream_cutter::stream_cutter(const sync_options& options, const setup& setup)
@@ -85,16 +74,53 @@ bool stream_cutter::ready() const
     return d_origin + offsets + n * d_setup.symbols + d_window.last <= received();
 }
 
+stream_cutter::place stream_cutter::place_of(std::int64_t origin) const
+{
+    const auto whole = std::int64_t(d_setup.code.n()) * d_setup.symbols;
+    return { origin, d_finished ? std::min(whole, received() - origin) : whole };
+}
+
 stream_cutter::place stream_cutter::write(std::byte* frame)
 {
     if (!d_acquired) {
         acquire();
     }
-    const auto whole = std::int64_t(d_setup.code.n()) * d_setup.symbols;
-    const place at{ d_origin, std::min(whole, received() - d_origin) };
+    const auto at = place_of(d_origin);
     fill(d_setup, at.origin, d_window, d_alpha, frame);
     advance(frame);
     return at;
+}
+
+stream_cutter::place stream_cutter::write(const frame_ends& before,
+                                          std::byte* frame) const
+{
+    const auto begin = after(before);
+    fill(d_setup, begin.origin, d_window, begin.alpha, frame);
+    return place_of(begin.origin);
+}
+
+item_span stream_cutter::items(std::int64_t first) const
+{
+    return { d_items.data() + (first - d_first_item) * d_setup.item_bytes(),
+             received() - first };
+}
+
+void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) const
+{
+    const std::int64_t size = d_setup.item_bytes();
+    const auto there = std::clamp(received(), first, std::max(first, last));
+    std::memcpy(to, items(first).items, (there - first) * size);
+    erase(to + (there - first) * size, last - there);
+}
+
+void stream_cutter::erase(std::byte* to, std::int64_t count) const
+{
+    const float unknown = std::numeric_limits<float>::quiet_NaN();
+    for (std::int64_t k = 0; k < count; ++k) {
+        d_setup.soft_input
+            ? std::memcpy(to + k * sizeof(unknown), &unknown, sizeof(unknown))
+            : std::memset(to + k, 0xff, 1);
+    }
 }
 
 void stream_cutter::fill(const setup& setup,
@@ -118,41 +144,69 @@ void stream_cutter::fill(const setup& setup,
     const auto size = setup.item_bytes();
     auto* const to = frame + setup.items_at();
     std::memcpy(to, d_items.data() + (begin - d_first_item) * size, there * size);
-    for (auto k = there; k < count; ++k) {
-        const float unknown = std::numeric_limits<float>::quiet_NaN();
-        setup.soft_input ? std::memcpy(to + k * size, &unknown, size)
-                         : std::memset(to + k, 0xff, 1);
-    }
+    erase(to + there * size, count - there);
 }
 
-// Carries α over the frame, and lets the window follow its mean.
+// Carries α over the frame.
 void stream_cutter::advance(const std::byte* frame)
 {
     std::vector<double> next(d_window.size());
     d_carrier.carry(frame, next.data());
-    double sum = 0, mean = 0;
-    for (unsigned m = 0; m < next.size(); ++m) {
-        sum += next[m];
-        mean += next[m] * (d_window.first + int(m));
-    }
-    const int shift = sum > 0 ? int(std::lround(mean / sum)) : 0;
-    d_alpha.assign(next.size(), 0);
-    for (int m = 0; m < int(next.size()); ++m) {
-        const int from = m + shift;
-        if (sum > 0 && from >= 0 && from < int(next.size())) {
-            d_alpha[m] = next[from];
-        } else if (!(sum > 0)) {
-            d_alpha[m] = 1; // the channel was not as it should be: nothing is known
-        }
-    }
-    d_origin += std::int64_t(d_setup.code.n()) * d_setup.outputs + shift;
-    forget();
+    auto begin = after(d_origin, next.data());
+    d_origin = begin.origin;
+    d_alpha = std::move(begin.alpha);
+    const auto& s = d_setup.search;
+    forget(d_origin - std::int64_t(d_setup.code.n()) * s.most_warmup - s.most -
+           2 * s.window - d_setup.window);
 }
 
-void stream_cutter::forget()
+// Lets the window follow the mean of what a frame ends with.
+stream_cutter::beginning stream_cutter::after(std::int64_t origin,
+                                              const double* carried) const
 {
-    const auto keep = std::min(received(), d_origin + d_window.first);
-    const auto drop = keep - d_first_item;
+    const int M = d_window.size();
+    double sum = 0, mean = 0;
+    for (int m = 0; m < M; ++m) {
+        sum += carried[m];
+        mean += carried[m] * (d_window.first + m);
+    }
+    const int shift = sum > 0 ? int(std::lround(mean / sum)) : 0;
+    // Where the channel was not as it should be, nothing is known.
+    std::vector<double> alpha(M, sum > 0 ? 0 : 1);
+    for (int m = 0; sum > 0 && m < M; ++m) {
+        const int from = m + shift;
+        alpha[m] = from >= 0 && from < M ? carried[from] / sum : 0;
+    }
+    return { origin + std::int64_t(d_setup.code.n()) * d_setup.outputs + shift, alpha };
+}
+
+stream_cutter::beginning stream_cutter::after(const frame_ends& before) const
+{
+    const auto M = d_window.size();
+    std::vector<double> carried(M);
+    const auto* const row = before.metrics + 2 * M * d_setup.metric_bytes();
+    for (unsigned m = 0; m < M; ++m) {
+        float narrow;
+        if (d_setup.metric_bytes() == sizeof(narrow)) {
+            std::memcpy(&narrow, row + m * sizeof(narrow), sizeof(narrow));
+            carried[m] = narrow;
+        } else {
+            std::memcpy(&carried[m], row + m * sizeof(double), sizeof(double));
+        }
+    }
+    return after(before.origin, carried.data());
+}
+
+void stream_cutter::go_on(const frame_ends& before)
+{
+    auto begin = after(before);
+    d_origin = begin.origin;
+    d_alpha = std::move(begin.alpha);
+}
+
+void stream_cutter::forget(std::int64_t first)
+{
+    const auto drop = std::min(received(), first) - d_first_item;
     // Seldom, so that what stays is moved seldom.
     if (drop > 0 && std::size_t(drop) * 2 > held()) {
         d_items.erase(d_items.begin(), d_items.begin() + drop * d_setup.item_bytes());

@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_H
 
 #include "cpu.h"
+#include "links.h"
 #include "setup.h"
 #include <memory>
 #include <vector>
@@ -60,8 +61,36 @@ public:
     //! Items that are held and not yet part of the past.
     std::size_t held() const { return d_items.size() / d_setup.item_bytes(); }
 
-private:
+    // For frames that others look for.
+
+    //! Items since the beginning.
     std::int64_t received() const { return d_first_item + std::int64_t(held()); }
+    //! Number of the first one held.
+    std::int64_t first_item() const { return d_first_item; }
+    bool finished() const { return d_finished; }
+    //! Expected received item of the next frame's boundary 0.
+    std::int64_t origin() const { return d_origin; }
+    //! The next frame begins with what another ends with.
+    void go_on(const frame_ends& before);
+    //! A frame that lies there.
+    place place_of(std::int64_t origin) const;
+    //! Writes a frame that begins with what another ends with.
+    place write(const frame_ends& before, std::byte* frame) const;
+    //! Items from number \p first on, which are kept until the next call.
+    item_span items(std::int64_t first) const;
+    //! Copies items \p first to \p last − 1; those after the end are erased.
+    void copy(std::int64_t first, std::int64_t last, std::byte* to) const;
+    //! Items before number \p first are not asked for any more.
+    void forget(std::int64_t first);
+
+private:
+    // What a frame begins with: where, and with which window metrics.
+    struct beginning {
+        std::int64_t origin;
+        std::vector<double> alpha;
+    };
+    beginning after(std::int64_t origin, const double* carried) const;
+    beginning after(const frame_ends& before) const;
     void acquire();
     struct boundary {
         int offset;
@@ -74,6 +103,7 @@ private:
               const std::vector<double>& start,
               std::byte* frame) const;
     void advance(const std::byte* frame);
+    void erase(std::byte* to, std::int64_t count) const;
 
     // What looks for the first boundary, until it is found.
     struct search {
@@ -83,7 +113,6 @@ private:
         lane_group group;
         host_memory input, output;
     };
-    void forget();
 
     sync_options d_options;
     setup d_setup;

@@ -49,6 +49,9 @@ namespace gr::gpufec {
  *  - \c sync_valid (bool): false if the frame cannot be decoded, because its length lies
  *    outside the limits or no message explains it: symbols are 0, posteriors uniform,
  *  - \c sync_lock (bool, stream mode): whether the decoder follows the frames,
+ *  - \c sync_bound (double, stream mode with \p bounds): where the frame begins is known
+ * so well that no posterior of it is off by more, and what lies behind the frame before
+ * so well that none of that one is; 1 where items were lost or inserted,
  *  - key \p length_tag (long): output items of the frame.
  * Other tags go to the first output item of the symbol they came with.
  */
@@ -110,6 +113,7 @@ public:
      * \param positive_bit the bit, 0 or 1, that a positive LLR of output "llr" means
      * \param device_timeout_ms milliseconds that a device has for a batch, once those
      *        before it are finished, before it is given up, up to 1e9; 0: for ever
+     * \param bounds of mode "stream", give \c sync_bound
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -149,12 +153,18 @@ public:
                      const std::vector<double>& end_prior = {},
                      const std::vector<int>& devices = {},
                      int positive_bit = 0,
-                     double device_timeout_ms = 10000);
+                     double device_timeout_ms = 10000,
+                     bool bounds = false);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
     //! Frames per batch, as chosen.
     virtual int batch() const = 0;
+    //! Mode "stream": frames so far that did not begin with what the one before ended
+    //! with.
+    virtual std::uint64_t links_failed() const = 0;
+    //! Mode "stream": frames so far that were decoded again because of that.
+    virtual std::uint64_t frames_again() const = 0;
 
     //! Takes effect with one of the next frames. \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;

@@ -360,6 +360,12 @@ public:
         std::int64_t begin;
         //! Streams: whether the decoder follows the boundaries; frames: whether valid.
         bool locked;
+        //! Streams: neither a posterior of this frame, because of where it begins, nor
+        //! one of the frame before, because of what it did not look at, is off by more
+        //! than this (to first order, 0 to 1) from what the whole stream says. 1 where
+        //! items were lost or inserted before the frame, or the frame before was not
+        //! locked.
+        double bound;
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
@@ -390,6 +396,10 @@ public:
     unsigned lookahead() const;
     //! Output bytes of one message symbol.
     std::size_t symbol_bytes() const;
+    //! Streams: frames so far that did not begin with what the one before ended with.
+    std::uint64_t links_failed() const;
+    //! Streams: frames so far that were decoded again because of that.
+    std::uint64_t frames_again() const;
 
 private:
     class impl;

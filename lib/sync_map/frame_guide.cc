@@ -1,0 +1,79 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "frame_guide.h"
+#include <algorithm>
+#include <cmath>
+
+namespace gr::gpufec::sync_map {
+
+frame_guide::frame_guide(const setup& setup)
+    : d_setup(setup), d_finder(setup, cpu_kernels())
+{
+}
+
+void frame_guide::begin(std::uint64_t frame, std::int64_t origin)
+{
+    d_frame = frame;
+    d_origin = origin;
+}
+
+std::int64_t frame_guide::expected(std::uint64_t frame) const
+{
+    const double bits = double(d_setup.code.n()) * d_setup.outputs * (frame - d_frame);
+    return d_origin + std::llround(bits + drift_spread(d_setup.channel, bits).mean);
+}
+
+link_header frame_guide::look(std::int64_t guess,
+                              const stream_cutter& stream,
+                              unsigned warmup,
+                              double accepted)
+{
+    const auto first = stream.first_item();
+    return d_finder.find(stream.items(first),
+                         guess - first,
+                         warmup,
+                         d_setup.search.radius,
+                         accepted,
+                         nullptr);
+}
+
+std::int64_t frame_guide::guess(std::uint64_t frame, const stream_cutter& stream)
+{
+    const auto& s = d_setup.search;
+    for (auto next = (d_frame / s.anchors + 1) * s.anchors; next <= frame;
+         next += s.anchors) {
+        // What is wrong here is wrong for all frames up to the next anchor.
+        const double accepted = 2 * s.accepted;
+        const auto guess = expected(next);
+        auto found = look(guess, stream, s.warmup, accepted);
+        if (!found.found) {
+            found = look(guess, stream, s.most_warmup, accepted);
+        }
+        d_origin = guess + found.origin;
+        d_frame = next;
+    }
+    return expected(frame);
+}
+
+std::int64_t frame_guide::find(std::int64_t guess, const stream_cutter& stream)
+{
+    return guess +
+           look(guess, stream, d_setup.search.warmup, d_setup.search.accepted).origin;
+}
+
+std::int64_t frame_guide::items_before() const
+{
+    const auto& s = d_setup.search;
+    return std::int64_t(d_setup.code.n()) * s.most_warmup + s.most + 2 * s.window +
+           d_setup.window;
+}
+
+std::int64_t frame_guide::items_behind() const
+{
+    const auto& s = d_setup.search;
+    return std::int64_t(d_setup.code.n()) * d_setup.symbols + s.most + 2 * s.window +
+           d_setup.window;
+}
+
+} // namespace gr::gpufec::sync_map

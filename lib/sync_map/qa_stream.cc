@@ -1,0 +1,477 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tests of streams whose frames find their own beginnings: against the sequential rule,
+ * whatever the batches; slips, noise and channels that are not what they should be. */
+
+#include "frame_guide.h"
+#include "lab/sync_map/simulation.h"
+#include "qa_support.h"
+#include "stream.h"
+#include <gtest/gtest.h>
+#include <cstdlib>
+
+namespace gr::gpufec::sync_map {
+namespace {
+
+using std::chrono::milliseconds;
+
+[[maybe_unused]] bool small_scale()
+{
+    const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
+    return scale && std::string(scale) == "small";
+}
+
+struct decoded_stream {
+    std::vector<double> values;
+    std::vector<std::int64_t> begins;
+    std::vector<bool> locked;
+    std::vector<double> bounds;
+    std::uint64_t links_failed = 0, frames_again = 0;
+    std::vector<std::string> said;
+};
+
+void take_all(sync_decoder& decoder, decoded_stream& to)
+{
+    sync_decoder::frame f;
+    while (decoder.pull(f)) {
+        EXPECT_EQ(f.number, to.begins.size());
+        const auto* const out = static_cast<const std::byte*>(f.output);
+        switch (decoder.options().output) {
+        case sync_output::posteriors64:
+            append_values<double>(out, f.output_bytes / sizeof(double), to.values);
+            break;
+        case sync_output::posteriors:
+            append_values<float>(out, f.output_bytes / sizeof(float), to.values);
+            break;
+        default:
+            append_values<std::uint8_t>(out, f.output_bytes, to.values);
+        }
+        to.begins.push_back(f.begin);
+        to.locked.push_back(f.locked);
+        to.bounds.push_back(f.bound);
+    }
+}
+
+decoded_stream decode(const sync_options& options,
+                      const std::vector<std::uint8_t>& items,
+                      std::size_t piece = 1 << 16)
+{
+    decoded_stream out;
+    decoder_hooks hooks;
+    hooks.log = [&](log_level, const std::string& text) { out.said.push_back(text); };
+    sync_decoder decoder(options, hooks);
+    for (std::size_t at = 0; at < items.size();) {
+        at += decoder.push(items.data() + at, std::min(piece, items.size() - at));
+        take_all(decoder, out);
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        take_all(decoder, out);
+        decoder.wait(milliseconds(10));
+    }
+    out.links_failed = decoder.links_failed();
+    out.frames_again = decoder.frames_again();
+    return out;
+}
+
+// One frame carried over to the next.
+decoded_stream decode_sequentially(const sync_options& options,
+                                   const std::vector<std::uint8_t>& items)
+{
+    auto setup = make_setup(options);
+    setup.search = {};
+    setup.links = false;
+    stream_cutter cutter(options, setup);
+    cutter.push(items.data(), items.size());
+    cutter.finish();
+    const auto& kernels = cpu_kernels();
+    lane_group group(setup, std::make_shared<word_tries>(setup.code), kernels);
+    const host_memory in(setup.input_bytes() * group.lanes());
+    const host_memory out(setup.output_bytes() * group.lanes());
+    std::vector<sync_status> status(group.lanes());
+    decoded_stream decoded;
+    while (!cutter.done()) {
+        std::vector<stream_cutter::place> places;
+        while (places.size() < group.lanes() && cutter.ready()) {
+            places.push_back(
+                cutter.write(in.data() + places.size() * setup.input_bytes()));
+        }
+        group.decode(in.data(), places.size(), out.data(), status.data());
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            const auto f =
+                read_output(setup, out.data() + k * setup.output_bytes(), status[k]);
+            decoded.values.insert(decoded.values.end(), f.values.begin(), f.values.end());
+            decoded.begins.push_back(places[k].origin + f.status.start_drift);
+        }
+    }
+    return decoded;
+}
+
+struct stream_case {
+    sync_code code;
+    bsid_model channel;
+    unsigned frames;
+};
+
+// Without what is random but once in so many frames.
+std::vector<std::uint8_t> received(const stream_case& c, std::uint64_t seed = 3)
+{
+    sync_options o(c.code, c.channel);
+    const frame_source source(o, seed);
+    std::vector<std::uint8_t> items;
+    for (unsigned f = 0; f < c.frames; ++f) {
+        const auto frame = source.make(f).items;
+        for (const auto item : frame) {
+            items.push_back(std::uint8_t(item));
+        }
+    }
+    return items;
+}
+
+sync_options options_of(const stream_case& c, sync_precision precision)
+{
+    sync_options o(c.code, c.channel);
+    o.mode = sync_mode::stream;
+    o.where = backend::cpu;
+    o.precision = precision;
+    o.output = sync_output::posteriors64;
+    o.threads = 2;
+    return o;
+}
+
+double largest_of_frames(const decoded_stream& a, const decoded_stream& b)
+{
+    EXPECT_EQ(a.begins.size(), b.begins.size());
+    return largest_difference(a.values, b.values);
+}
+
+struct measured {
+    double difference = 0, bound = 0;
+    std::uint64_t failed = 0, again = 0;
+};
+
+// Of all frames; none is off by more than its bound says and numbers are rounded.
+measured check_against_sequential(const stream_case& c, sync_precision precision)
+{
+    const auto items = received(c);
+    const auto o = options_of(c, precision);
+    const auto a = decode(o, items), b = decode_sequentially(o, items);
+    const double rounding = precision == sync_precision::float64 ? 1e-12 : 1e-6;
+    EXPECT_EQ(a.begins, b.begins);
+    EXPECT_EQ(a.values.size(), b.values.size());
+    measured m{ 0, 0, a.links_failed, a.frames_again };
+    const auto size = a.values.size() / a.begins.size();
+    for (std::size_t f = 0; f < a.begins.size(); ++f) {
+        EXPECT_TRUE(a.locked[f]) << f;
+        double off = 0;
+        for (std::size_t k = f * size; k < (f + 1) * size; ++k) {
+            off = std::max(off, std::abs(a.values[k] - b.values[k]));
+        }
+        // Bounds add up along the chain, but what is added is soon forgotten.
+        EXPECT_LE(off, 2 * a.bounds[f] + rounding) << f;
+        m.difference = std::max(m.difference, off);
+        m.bound = std::max(m.bound, a.bounds[f]);
+    }
+    return m;
+}
+
+TEST(sync_stream_search, agrees_with_the_sequential_rule)
+{
+    const unsigned N = 210, frames = small_scale() ? 40 : 150;
+    for (const auto& code : { codebook_davey_mackay(10, 32, N, 1),
+                              codebook_random(10, 32, N, 1),
+                              codebook_random(7, 12, 90, 1),
+                              codebook_random(4, 20, 100, 1, 4) }) {
+        const auto s = code.alphabet();
+        for (const auto& channel : { bsid_model(1e-4, 1e-4, 0, s),
+                                     bsid_model(1e-3, 1e-3, 0, s),
+                                     bsid_model(1e-3, 1e-3, 1e-2, s),
+                                     bsid_model(1e-2, 1e-2, 0, s),
+                                     bsid_model(2e-2, 1e-3, 1e-2, s),
+                                     bsid_model(0, 1e-2, 1e-3, s) }) {
+            const stream_case c{ code, channel, frames };
+            SCOPED_TRACE("n " + std::to_string(code.n()) + " Pi " +
+                         std::to_string(channel.p_insert()));
+            const auto single = check_against_sequential(c, sync_precision::float32);
+            EXPECT_LE(single.difference, 1e-6);
+            EXPECT_LE(single.bound, 1e-5);
+        }
+        const stream_case c{ code, bsid_model(1e-2, 1e-2, 1e-3, s), frames / 2 };
+        EXPECT_LE(check_against_sequential(c, sync_precision::float64).difference, 1e-9);
+        EXPECT_LE(check_against_sequential(c, sync_precision::mixed).difference, 1e-6);
+    }
+}
+
+TEST(sync_stream_search, agrees_with_the_whole_stream)
+{
+    for (const auto& c :
+         { stream_case{ codebook_random(6, 4, 60, 4), { 0.01, 0.01, 0.01 }, 9 },
+           stream_case{ codebook_random(4, 6, 90, 5, 4), { 0.01, 0.02, 0.01, 4 }, 7 } }) {
+        const auto items = received(c);
+        auto o = options_of(c, sync_precision::float64);
+        o.exclusion = 1e-15;
+        o.lookahead = 120;
+        EXPECT_GT(make_setup(o).search.warmup, 0u);
+        const auto decoded = decode(o, items, 77);
+        ASSERT_EQ(decoded.begins.size(), c.frames);
+
+        // What was received ends, and after it every item is as likely as any other.
+        const unsigned symbols = c.frames * c.code.frame_symbols() + 20;
+        const unsigned s = c.code.alphabet();
+        reference::map_problem p{ c.code, c.channel, { -110, 110 }, symbols, 0, {}, {},
+                                  {},     {} };
+        for (int j = 0; j < int(symbols * c.code.n()) + 110; ++j) {
+            const bool there = j < int(items.size());
+            for (unsigned x = 0; x < s; ++x) {
+                p.likelihood.push_back(there ? items[j] == x : 1.0 / s);
+            }
+        }
+        p.start = window_metrics({}, p.window);
+        for (int m = p.window.first; m <= p.window.last; ++m) {
+            p.end.push_back(std::pow(double(s), m));
+        }
+        auto whole = reference::linear(p).posteriors;
+        whole.resize(decoded.values.size());
+        EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
+        // And so it is with the look-ahead that is chosen.
+        o.lookahead = 0;
+        EXPECT_LE(largest_difference(decode(o, items).values, whole), 1e-7);
+    }
+}
+
+// Words that forget slowly: warm-ups are too short for some frames.
+stream_case slow_case(unsigned frames)
+{
+    return { codebook_random(10, 32, 210, 1), { 0.1, 0.1, 0 }, frames };
+}
+
+TEST(sync_stream_search, frames_whose_links_fail_are_decoded_again)
+{
+    const auto m = check_against_sequential(slow_case(small_scale() ? 30 : 100),
+                                            sync_precision::float32);
+    EXPECT_GT(m.failed, 1u);
+    EXPECT_GE(m.again, m.failed - 1);
+    EXPECT_LE(m.difference, 1e-6);
+    EXPECT_LE(m.bound, 1e-5);
+}
+
+TEST(sync_stream_search, output_does_not_depend_on_batches)
+{
+    const auto c = slow_case(small_scale() ? 16 : 40);
+    const auto items = received(c);
+    auto o = options_of(c, sync_precision::float32);
+    const auto whole = decode(o, items);
+    EXPECT_EQ(whole.begins.size(), c.frames);
+    for (const unsigned batch : { 1u, 5u, 64u }) {
+        for (const unsigned slots : { 1u, 4u }) {
+            o.batch = batch;
+            o.slots = slots;
+            o.threads = slots;
+            o.max_latency_ms = batch == 5 ? 0 : 1000;
+            const auto pieces = decode(o, items, batch == 64 ? 100000 : 977);
+            EXPECT_EQ(pieces.begins, whole.begins);
+            EXPECT_LE(largest_of_frames(pieces, whole), 1e-6);
+        }
+    }
+}
+
+TEST(sync_stream_search, an_end_anywhere_is_that_of_the_sequential_rule)
+{
+    const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 6 };
+    const auto all = received(c);
+    auto o = options_of(c, sync_precision::float64);
+    for (std::size_t count = 0; count < all.size(); count += 53) {
+        const std::vector<std::uint8_t> items(all.begin(), all.begin() + count);
+        const auto a = decode(o, items, 100), b = decode_sequentially(o, items);
+        EXPECT_EQ(a.begins.size(), b.begins.size()) << count;
+        EXPECT_LE(largest_of_frames(a, b), 1e-9) << count;
+    }
+}
+
+// Items lost from, or put into, what is received of every \p apart frames.
+std::vector<std::uint8_t> with_slips(const stream_case& c, unsigned apart, int slip)
+{
+    const sync_options o(c.code, c.channel);
+    const frame_source source(o, 3);
+    std::mt19937_64 random(7);
+    std::vector<std::uint8_t> items;
+    for (unsigned f = 0; f < c.frames; ++f) {
+        std::vector<std::uint8_t> frame;
+        for (const auto item : source.make(f).items) {
+            frame.push_back(std::uint8_t(item));
+        }
+        if (f % apart == apart / 2) {
+            const auto at = (random() >> 32) * (frame.size() - slip) >> 32;
+            const auto place = frame.begin() + std::ptrdiff_t(at);
+            if (f / apart % 2) {
+                frame.erase(place, place + slip);
+            } else {
+                std::vector<std::uint8_t> more(slip);
+                for (auto& bit : more) {
+                    bit = random() >> 63;
+                }
+                frame.insert(place, more.begin(), more.end());
+            }
+        }
+        items.insert(items.end(), frame.begin(), frame.end());
+    }
+    return items;
+}
+
+void check_slips(unsigned slips, unsigned apart, int slip, double p)
+{
+    const stream_case c{ codebook_davey_mackay(10, 32, 210, 1), { p, p }, slips * apart };
+    const auto items = with_slips(c, apart, slip);
+    auto o = options_of(c, sync_precision::float32);
+    o.output = sync_output::symbols;
+    const auto out = decode(o, items);
+    const sync_options sent(c.code, c.channel);
+    const frame_source source(sent, 3);
+    ASSERT_GE(out.begins.size(), c.frames - 1);
+    unsigned regained = 0, seen = 0;
+    for (unsigned s = 0; s < slips; ++s) {
+        const unsigned at = s * apart + apart / 2;
+        bool again = true;
+        for (unsigned f = at + 2; f < (s + 1) * apart; ++f) {
+            const auto message = source.make(f).message;
+            unsigned wrong = 0;
+            for (unsigned i = 0; i < 210; ++i) {
+                wrong += out.values[f * 210 + i] != message[i];
+            }
+            again = again && out.locked[f] && wrong < 42;
+        }
+        regained += again;
+        seen += !out.locked[at] || !out.locked[at + 1] || out.bounds[at] == 1 ||
+                out.bounds[at + 1] == 1;
+    }
+    EXPECT_EQ(regained, slips);
+    EXPECT_GE(seen, slips - slips / 20); // some look like a burst of deletions
+    EXPECT_EQ(out.said.size(), 1u) << out.said.back();
+}
+
+TEST(sync_stream_search, lock_is_regained_after_slips)
+{
+    for (const double p : { 1e-3, 1e-2 }) {
+        check_slips(small_scale() ? 10 : 100, 6, 60, p);
+        check_slips(small_scale() ? 4 : 20, 6, 700, p);
+    }
+}
+
+TEST(sync_stream_search, noise_is_not_followed_and_frames_after_it_are)
+{
+    const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 40 };
+    auto items = received(c);
+    const auto before = items.size();
+    std::mt19937_64 random(99);
+    const unsigned noise = 200;
+    for (unsigned k = 0; k < noise * c.code.frame_bits(); ++k) {
+        items.push_back(random() >> 63);
+    }
+    const auto after = received(c, 5);
+    items.insert(items.end(), after.begin(), after.end());
+    auto o = options_of(c, sync_precision::float32);
+    o.output = sync_output::symbols;
+    const auto out = decode(o, items);
+    ASSERT_GE(out.locked.size(), 2 * c.frames + noise - 2);
+    unsigned followed = 0, found = 0;
+    for (std::size_t f = 0; f < out.locked.size(); ++f) {
+        if (f + 1 < c.frames) {
+            EXPECT_TRUE(out.locked[f]) << f;
+        } else if (f > c.frames + 1 && f + 2 < c.frames + noise) {
+            followed += out.locked[f];
+        } else if (f > c.frames + noise + 2 && f + 2 < out.locked.size()) {
+            found += out.locked[f];
+        }
+    }
+    EXPECT_EQ(followed, 0u);
+    EXPECT_GE(found, c.frames - 6);
+    EXPECT_LE(std::abs(out.begins[c.frames + noise + 4] -
+                       std::int64_t(before + (noise + 4) * c.code.frame_bits())),
+              2 * std::int64_t(c.code.frame_bits()));
+}
+
+TEST(sync_stream_search, erasures_and_wrong_channels_end)
+{
+    const stream_case c{ codebook_random(10, 32, 60, 4), { 3e-2, 3e-2, 0.1 }, 60 };
+    auto items = received(c);
+    for (const auto& model : { bsid_model(1e-4, 1e-4), bsid_model(0.1, 0.02, 0.3) }) {
+        auto o = options_of({ c.code, model, 0 }, sync_precision::float32);
+        EXPECT_GE(decode(o, items).begins.size(), 50u);
+    }
+    std::fill(items.begin() + 9000, items.begin() + 15000, 0xff);
+    const auto out = decode(options_of(c, sync_precision::float32), items);
+    EXPECT_EQ(out.begins.size(), c.frames);
+    EXPECT_TRUE(out.locked.front() && out.locked.back());
+}
+
+TEST(sync_stream_search, one_codebook_at_all_indices_is_carried_and_said_once)
+{
+    const auto one = codebook_random(10, 32, 1, 4);
+    std::vector<std::uint8_t> words;
+    for (unsigned i = 0; i < 40; ++i) {
+        words.insert(words.end(), one.word(0, 0), one.word(0, 0) + 320);
+    }
+    const stream_case c{ { 10, 32, 40, words }, { 1e-3, 1e-3 }, 20 };
+    const auto o = options_of(c, sync_precision::float64);
+    const auto items = received(c);
+    const auto a = decode(o, items), b = decode_sequentially(o, items);
+    EXPECT_LE(largest_of_frames(a, b), 1e-12);
+    unsigned said = 0;
+    for (const auto& text : a.said) {
+        said += text.find("one is carried over to the next") != std::string::npos;
+    }
+    EXPECT_EQ(said, 1u);
+}
+
+TEST(sync_stream_search, where_links_fail_frames_are_carried)
+{
+    // Half of the items say nothing, so that no beginning is found.
+    const stream_case c{ codebook_random(6, 4, 30, 4), { 0.02, 0.02, 0.5 }, 60 };
+    const auto o = options_of(c, sync_precision::float64);
+    const auto items = received(c);
+    const auto a = decode(o, items), b = decode_sequentially(o, items);
+    EXPECT_LE(largest_of_frames(a, b), 1e-9);
+    EXPECT_NE(a.said.back().find("one is carried over to the next"), std::string::npos);
+}
+
+TEST(sync_stream_search, the_channel_can_change)
+{
+    const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 60 };
+    const auto items = received(c);
+    auto o = options_of(c, sync_precision::float32);
+    o.output = sync_output::symbols;
+    decoded_stream out;
+    sync_decoder decoder(o);
+    for (std::size_t at = 0, next = 0; at < items.size();) {
+        at += decoder.push(items.data() + at,
+                           std::min<std::size_t>(1000, items.size() - at));
+        take_all(decoder, out);
+        if (at > next) {
+            decoder.set_channel(next % 2 ? bsid_model(5e-3, 5e-3)
+                                         : bsid_model(6e-3, 4e-3, 1e-3));
+            next += 5001;
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        take_all(decoder, out);
+        decoder.wait(milliseconds(10));
+    }
+    EXPECT_EQ(out.begins.size(), c.frames);
+    unsigned locked = 0, wrong = 0;
+    const sync_options sent(c.code, c.channel);
+    const frame_source source(sent, 3);
+    for (std::size_t f = 0; f < out.begins.size(); ++f) {
+        locked += out.locked[f];
+        const auto message = source.make(f).message;
+        for (unsigned i = 0; i < 40; ++i) {
+            wrong += out.values[f * 40 + i] != message[i];
+        }
+    }
+    EXPECT_EQ(locked, c.frames);
+    EXPECT_LE(wrong, c.frames * 40 / 8);
+}
+
+} // namespace
+} // namespace gr::gpufec::sync_map

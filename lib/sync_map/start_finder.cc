@@ -1,0 +1,179 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "cpu_kernels.h"
+#include "start_finder.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace gr::gpufec::sync_map {
+
+start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
+    : d_setup(setup),
+      d_window{ setup.search.frame_first,
+                setup.search.frame_first + int(setup.window) - 1 },
+      d_kernel(setup.precision == sync_precision::float32 ? kernels.carriers->float32
+                                                          : kernels.carriers->float64),
+      d_weigh(setup),
+      d_log_symbol(setup.code.n() * std::log(setup.unit()) -
+                   std::log(double(setup.code.q()))),
+      d_words(words_by_lane(setup.code, d_kernel.lanes)),
+      d_transmission(
+          (std::size_t(setup.code.n()) * setup.search.most_warmup + setup.search.window) *
+          setup.code.alphabet() * d_kernel.real_bytes),
+      d_alpha((setup.search.window + d_kernel.lanes) * d_kernel.real_bytes),
+      d_scratch(carry_scratch(setup.search.window, d_kernel.lanes) * d_kernel.lanes *
+                d_kernel.real_bytes),
+      d_frame{ d_words.data(),
+               setup.code.n(),
+               setup.code.q(),
+               setup.code.alphabet(),
+               setup.code.frame_symbols(),
+               0,
+               0,
+               setup.search.window,
+               setup.insertion(),
+               setup.deletion(),
+               d_transmission.data(),
+               false,
+               d_alpha.data(),
+               d_scratch.data(),
+               &d_log_sum },
+      d_start(setup.window),
+      d_ends(setup.window, 1.0)
+{
+}
+
+// One try: α from 1 everywhere about a place to the boundary that is looked for.
+template <class Real>
+start_finder::found_at
+start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup)
+{
+    const auto& s = d_setup.search;
+    const unsigned N = d_setup.code.frame_symbols(), alphabet = d_setup.code.alphabet();
+    const auto count = std::int64_t(d_setup.code.n()) * warmup + s.window;
+    const auto base = place - std::int64_t(d_setup.code.n()) * warmup + s.first;
+    const auto is = [](Real weight, Real value) {
+        return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
+    };
+    auto* out = reinterpret_cast<Real*>(d_transmission.data());
+    d_frame.clean = alphabet == 2;
+    for (std::int64_t k = 0; k < count; ++k, out += alphabet) {
+        const auto at = base + k;
+        const bool there = at >= 0 && at < items.count;
+        for (unsigned x = 0; x < alphabet; ++x) {
+            out[x] = there ? d_weigh(items.items + at * d_setup.item_bytes(), x) : 0;
+        }
+        d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
+                                          (is(out[1], 1) && out[0] == 0));
+    }
+    d_frame.symbols = warmup;
+    d_frame.index = (N - warmup % N) % N;
+    auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
+    std::fill_n(alpha, s.window, Real(1));
+    d_kernel.carry(d_frame);
+
+    const double evidence =
+        d_log_sum + warmup * d_log_symbol - std::log(double(s.window));
+    const int mode = std::max_element(alpha, alpha + s.window) - alpha;
+    const int first = std::max(0, mode + d_window.first);
+    const int last = std::min(int(s.window) - 1, mode + d_window.last);
+    double sum = 0, mean = 0;
+    for (int m = first; m <= last; ++m) {
+        sum += alpha[m];
+        mean += double(alpha[m]) * m;
+    }
+    const auto origin = place + s.first + (sum > 0 ? std::llround(mean / sum) : -s.first);
+    return { origin, sum > 0 ? evidence : -INFINITY };
+}
+
+start_finder::found_at
+start_finder::run(const item_span& items, std::int64_t place, unsigned warmup)
+{
+    return d_kernel.real_bytes == sizeof(float) ? run_as<float>(items, place, warmup)
+                                                : run_as<double>(items, place, warmup);
+}
+
+// Cuts the window of a frame out of α of the last try.
+template <class Real>
+void start_finder::cut(std::int64_t place, std::int64_t origin, double* start) const
+{
+    const auto* const alpha = reinterpret_cast<const Real*>(d_alpha.data());
+    const auto shift = origin - place - d_setup.search.first + d_window.first;
+    double sum = 0;
+    for (unsigned m = 0; m < d_setup.window; ++m) {
+        const auto from = shift + m;
+        start[m] = from >= 0 && from < d_setup.search.window ? double(alpha[from]) : 0;
+        sum += start[m];
+    }
+    for (unsigned m = 0; m < d_setup.window; ++m) {
+        start[m] = sum > 0 ? start[m] / sum : 1;
+    }
+}
+
+link_header start_finder::find(const item_span& items,
+                               std::int64_t guess,
+                               unsigned warmup,
+                               int radius,
+                               double accepted,
+                               double* start)
+{
+    const auto& s = d_setup.search;
+    std::int64_t place = guess, best_place = guess;
+    found_at best{ guess, -INFINITY }, last{};
+    for (int k = 0; std::abs(s.offset(k)) - s.reach < s.most; ++k) {
+        place = guess + s.offset(k);
+        last = run(items, place, warmup);
+        const bool near = std::abs(s.offset(k)) - s.reach < radius;
+        if (last.evidence >= accepted || (near && last.evidence > best.evidence)) {
+            best = last;
+            best_place = place;
+        }
+        if (last.evidence >= accepted) {
+            break;
+        }
+    }
+    if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
+        // Once more about what was found.
+        const auto again = run(items, best.origin, warmup);
+        place = best.origin;
+        best = again.evidence > -INFINITY ? again : best;
+    }
+    if (start) {
+        d_kernel.real_bytes == sizeof(float) ? cut<float>(place, best.origin, start)
+                                             : cut<double>(place, best.origin, start);
+    }
+    return { std::int32_t(best.origin - guess),
+             float(best.evidence),
+             best.evidence >= accepted,
+             0 };
+}
+
+link_header start_finder::write(const item_span& items,
+                                std::int64_t guess,
+                                unsigned warmup,
+                                std::byte* frame)
+{
+    const auto& s = d_setup.search;
+    auto link = find(items, guess, warmup, s.radius, s.accepted, d_start.data());
+    link.origin += guess;
+    const auto begin = std::max<std::int64_t>(0, link.origin + d_window.first);
+    const auto end =
+        link.origin + std::int64_t(d_setup.code.n()) * d_setup.symbols + d_window.last;
+    const auto count = std::max<std::int64_t>(0, std::min(end, items.count) - begin);
+    write_frame(
+        d_setup,
+        { std::int32_t(count), std::int32_t(link.origin - begin), d_window.first, 0 },
+        d_start,
+        d_ends,
+        nullptr,
+        frame);
+    std::memcpy(frame + d_setup.items_at(),
+                items.items + begin * d_setup.item_bytes(),
+                count * d_setup.item_bytes());
+    return link;
+}
+
+} // namespace gr::gpufec::sync_map

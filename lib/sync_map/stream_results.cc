@@ -1,0 +1,144 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "stream_results.h"
+#include <algorithm>
+#include <utility>
+
+namespace gr::gpufec::sync_map {
+
+stream_results::stream_results(const setup& setup, std::uint64_t first, order again)
+    : d_setup(setup),
+      d_first(first),
+      d_again(std::move(again)),
+      d_tolerance(link_tolerance(setup))
+{
+}
+
+void stream_results::add(const stream_frame& f, bool known)
+{
+    entry e;
+    e.frame = f;
+    e.from = known ? 0 : -1;
+    d_frames.push_back(std::move(e));
+}
+
+std::uint64_t stream_results::next() const
+{
+    if (d_proven < d_frames.size()) {
+        return d_frames[d_proven].frame.number;
+    }
+    return d_frames.empty() ? (d_any ? d_before.frame.number + 1 : d_first)
+                            : d_frames.back().frame.number + 1;
+}
+
+void stream_results::replace(const stream_frame& f)
+{
+    auto& e = d_frames.at(f.number - d_frames.front().frame.number);
+    e.waits = false;
+    e.looked_at = -1;
+    // Where items were lost, what is carried over them does not follow the code, or
+    // explains less than what the frame found by itself by a factor that no channel
+    // makes.
+    constexpr double slip = 30;
+    const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
+                                                         f.status.log_probability + slip);
+    if (!own) {
+        e.frame = f;
+        keep(e);
+        ++e.version;
+    } else {
+        e.frame.bound = 1;
+    }
+}
+
+void stream_results::look(const entry& before, entry& e)
+{
+    e.looked_at = before.version;
+    const auto l = compare(d_setup, before.ends(d_setup), e.ends(d_setup));
+    if (e.from == long(before.version)) {
+        e.holds = true;
+        e.frame.bound = std::max(e.frame.bound, l.end_bound);
+        return;
+    }
+    ++d_links;
+    e.holds = l.difference <= d_tolerance && l.start_bound <= 10 * d_tolerance;
+    e.frame.bound = std::max(l.start_bound, l.end_bound);
+    if (e.holds) {
+        return;
+    }
+    ++d_failed;
+    if (!before.frame.locked) {
+        e.holds = true; // it ends with nothing that is worth more
+        e.frame.bound = 1;
+    } else {
+        ++d_unproven;
+    }
+}
+
+void stream_results::settle()
+{
+    for (std::size_t i = d_proven; i < d_frames.size(); ++i) {
+        auto& e = d_frames[i];
+        if (i == 0 && !d_any) {
+            e.holds = true; // nothing was before it
+        } else {
+            const auto& before = i == 0 ? d_before : d_frames[i - 1];
+            const bool stays = i <= d_proven || before.holds;
+            if (before.waits || e.waits) {
+                continue;
+            }
+            if (e.looked_at != long(before.version)) {
+                look(before, e);
+            }
+            if (!e.holds && stays) {
+                e.waits = true;
+                e.from = before.version;
+                d_again(e.frame.number, before.ends(d_setup));
+            }
+        }
+        if (i == d_proven && e.holds && !e.waits) {
+            ++d_proven;
+        }
+    }
+}
+
+void stream_results::pop()
+{
+    auto& e = d_frames.front();
+    if (!e.kept.empty() || d_frames.size() == 1) {
+        d_before = std::move(e);
+        keep(d_before);
+        d_any = true;
+    }
+    d_frames.pop_front();
+    --d_proven;
+}
+
+void stream_results::keep(entry& e) const
+{
+    if (e.kept.empty() || e.frame.output != e.kept.data()) {
+        e.kept.assign(e.frame.output, e.frame.output + d_setup.output_bytes());
+        e.frame.output = e.kept.data();
+    }
+}
+
+void stream_results::keep()
+{
+    for (auto& e : d_frames) {
+        keep(e);
+    }
+}
+
+const frame_ends* stream_results::give_up()
+{
+    d_frames.erase(d_frames.begin() + d_proven, d_frames.end());
+    if (d_frames.empty() && !d_any) {
+        return nullptr;
+    }
+    const auto& e = d_frames.empty() ? d_before : d_frames.back();
+    d_last = e.ends(d_setup);
+    return &d_last;
+}
+
+} // namespace gr::gpufec::sync_map
