@@ -28,8 +28,9 @@ namespace {
 const char* const usage =
     "usage: bench_sync_map cuda linear | corridor | stream | grid | limits | errors\n"
     "       bench_sync_map cpu speed | stream | grid\n"
-    "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same in a stream,\n"
-    "through the decoder; grid: the codes of the papers, at which both backends are\n"
+    "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same through the\n"
+    "decoder, in a stream and in frames; grid: the codes of the papers, at which both "
+    "backends are\n"
     "compared; limits: large windows and alphabets; errors: symbol error rates.\n";
 
 constexpr unsigned rounds = 3;
@@ -418,24 +419,30 @@ double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-json measure_stream(double p, sync_precision precision, backend where)
+// Through the decoder, in a stream or in frames.
+json measure_decoder(
+    double p, sync_mode mode, sync_precision precision, backend where, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };
-    const unsigned frames = 1024;
     batch b(c, p, with(linear, precision), 64);
-    b.options.mode = sync_mode::stream;
+    b.options.mode = mode;
     b.options.where = where;
     json entry = describe(c, p, with(linear, precision), sync_map::make_setup(b.options));
     sync_decoder decoder(b.options);
-    std::size_t pulled = 0, wrong = 0;
+    std::size_t pulled = 0, wrong = 0, locked = 0;
+    double bound = 0;
     const auto pull = [&] {
         sync_decoder::frame f;
         while (decoder.pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
             const auto& message = b.data.messages[pulled++ % b.data.messages.size()];
+            unsigned differ = 0;
             for (unsigned i = 0; i < c.N; ++i) {
-                wrong += symbols[i] != message[i];
+                differ += symbols[i] != message[i];
             }
+            wrong += differ;
+            locked += f.locked;
+            bound = std::max(bound, f.bound);
         }
     };
     const auto begin = std::chrono::steady_clock::now();
@@ -443,7 +450,10 @@ json measure_stream(double p, sync_precision precision, backend where)
     for (unsigned f = 0; f < frames; ++f) {
         const auto& items = b.data.received[f % b.data.received.size()];
         for (std::size_t at = 0; at < items.size();) {
-            const auto taken = decoder.push(items.data() + at, items.size() - at);
+            const auto rest = items.size() - at;
+            const auto taken = mode == sync_mode::stream
+                                   ? decoder.push(items.data() + at, rest)
+                                   : (decoder.push_frame(items.data(), rest) ? rest : 0);
             at += taken;
             pull();
             if (taken == 0) {
@@ -458,24 +468,80 @@ json measure_stream(double p, sync_precision precision, backend where)
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     const double mbit = frames * information_bits(c) / 1e6;
-    return entry.add("frames", frames)
+    entry.add("mode", mode == sync_mode::stream ? "stream" : "framed")
+        .add("frames", frames)
         .add("backend", decoder.active_backend())
+        .add("batch", decoder.batch())
         .add("mbit_per_s", mbit / taken.count())
-        .add("recursion_mbit_per_s", mbit / (caller_seconds() - caller))
-        .add("checked",
-             json::object()
-                 .add("frames", pulled)
-                 .add("wrong_symbols", wrong)
-                 .add("symbols", pulled * c.N));
+        .add("caller_mbit_per_s", mbit / (caller_seconds() - caller));
+    if (mode == sync_mode::stream) {
+        entry.add("locked", locked)
+            .add("largest_bound", bound)
+            .add("links_failed", double(decoder.links_failed()))
+            .add("frames_again", double(decoder.frames_again()));
+    }
+    return entry.add("checked",
+                     json::object()
+                         .add("frames", pulled)
+                         .add("wrong_symbols", wrong)
+                         .add("symbols", pulled * c.N));
+}
+
+// The steps of a batch of a stream.
+json measure_stream_steps(double p, sync_precision precision, unsigned frames)
+{
+    const code_size c{ 10, 32, 210 };
+    batch b(c, p, with(linear, precision), 64);
+    b.options.mode = sync_mode::stream;
+    const auto setup = sync_map::make_setup(b.options);
+    json entry = describe(c, p, with(linear, precision), setup);
+    entry.add("frames", frames).add("warmup", setup.search.warmup);
+    try {
+        const auto decoder = sync_map::room::make_cuda(setup, frames, 1, 0);
+        const auto limits = decoder->limits();
+        const auto layout = setup.stream_input(frames);
+        const host_memory in(limits.input_bytes), out(limits.output_bytes),
+            status(limits.status_bytes);
+        auto* const pieces = reinterpret_cast<sync_map::stream_piece*>(in.data());
+        std::size_t at = 0;
+        for (unsigned f = 0; f < frames; ++f) {
+            pieces[f] = { -1, std::int32_t(at) };
+            const auto& items = b.data.received[f % b.data.received.size()];
+            std::memcpy(in.data() + layout.items_at + at, items.data(), items.size());
+            at += items.size();
+        }
+        const auto steps = decoder->time_steps({ frames, 0, at, setup.search.warmup },
+                                               { in.data(), out.data(), status.data() },
+                                               rounds);
+        const auto starts_ms = step_ms(steps, "starts");
+        const auto kernels_ms = step_ms(steps, "kernels");
+        const double kbit = frames * information_bits(c) / 1e3;
+        entry.add("starts_ms", starts_ms)
+            .add("kernels_ms", kernels_ms)
+            .add("in_ms", step_ms(steps, "copy_in"))
+            .add("out_ms", step_ms(steps, "copy_out"))
+            .add("mbit_per_s", kbit / (starts_ms + kernels_ms))
+            .add("device_mib", limits.device_bytes / 1048576.0);
+    } catch (const std::exception& error) {
+        entry.add("error", error.what());
+    }
+    return entry;
 }
 
 json streams(backend where)
 {
     json all = json::array();
+    const bool cuda = where == backend::cuda;
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+        const unsigned frames = (p < 5e-3 ? 160 : p < 0.05 ? 64 : 8) * (cuda ? 1024 : 8);
         for (const auto precision :
              { sync_precision::float32, sync_precision::float64 }) {
-            all.add(measure_stream(p, precision, where));
+            for (const auto mode : { sync_mode::stream, sync_mode::framed }) {
+                all.add(measure_decoder(p, mode, precision, where, frames));
+            }
+            if (cuda) {
+                all.add(measure_stream_steps(p, precision, 12672));
+            }
         }
     }
     return all;

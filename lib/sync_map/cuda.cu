@@ -7,6 +7,7 @@
 #include "cuda/device_decoder.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
+#include "cuda_starts.cuh"
 #include "cuda_tries.cuh"
 #include "cuda_words.h"
 #include "pipeline/refuse.h"
@@ -42,6 +43,7 @@ sync_geometry make_geometry(const setup& p)
     g.soft_input = p.soft_input;
     g.priors = p.priors;
     g.drifts = p.drifts;
+    g.links = p.links;
     g.output = p.output;
     g.positive_bit = p.positive_bit;
     g.symbol_bytes = p.symbol_bytes();
@@ -52,6 +54,7 @@ sync_geometry make_geometry(const setup& p)
     g.items_at = p.items_at();
     g.output_bytes = p.output_bytes();
     g.drifts_at = p.drifts_at();
+    g.metrics_at = p.metrics_at();
     g.insertion = p.insertion();
     g.deletion = p.deletion();
     g.match = w.match * scale;
@@ -581,21 +584,201 @@ std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
     return make_launch<float, double>(setup, device);
 }
 
+// Frames that a device decodes at once.
+std::size_t frames_of_a_round(const setup& s, int device)
+{
+    if (s.form != sync_form::linear || s.code.alphabet() != 2 ||
+        s.code.n() != trie_bits || s.soft_input || s.priors) {
+        return 1;
+    }
+    int shared = 0, processors = 0;
+    check(
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "device attribute");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "device attribute");
+    const auto of = [&](const trie_layout& l, unsigned most) -> std::size_t {
+        const auto warps = std::min(most, shared / l.warp_bytes);
+        return std::max(1u, l.frames * warps) * std::size_t(processors);
+    };
+    if (s.window > 32 * 9 && s.precision != sync_precision::float64) {
+        return 1;
+    }
+    return s.precision == sync_precision::float64
+               ? (s.window > 32 * 6
+                      ? 1
+                      : of(trie_layout::of<double, 6>(s.window, s.symbols), 8))
+               : of(trie_layout::of<float, 9>(s.window, s.symbols), 12);
+}
+
+// ---- where frames of a stream begin ----
+
+class start_plan
+{
+public:
+    virtual ~start_plan() = default;
+    virtual std::size_t work_bytes(std::size_t frames) const = 0;
+    virtual void launch(const job& j,
+                        std::byte* work,
+                        const std::byte* batch,
+                        std::byte* frames,
+                        std::byte* output,
+                        cudaStream_t stream) const = 0;
+};
+
+template <class Row, class Metric>
+class linear_starts : public start_plan
+{
+public:
+    linear_starts(const setup& setup, std::size_t frames, int device)
+        : d_geometry(geometry_of_tries(setup)),
+          d_starts(starts_of(setup, frames)),
+          d_bits(setup.code.n() == 10 && setup.code.alphabet() == 2),
+          d_kernel(!d_bits             ? starts_of_any<Row, Metric>
+                   : d_geometry.q > 32 ? starts_of_bits<10, false, Row, Metric>
+                                       : starts_of_bits<10, true, Row, Metric>),
+          d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
+          d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
+          d_words(upload(d_bits
+                             ? pack_bits(setup.code)
+                             : pack_segments(setup.code, d_segments, d_first_segment))),
+          d_warps(std::min(most_warps, (d_geometry.q + 31) / 32)),
+          d_layout(linear_layout::of<Row, Metric>(d_geometry, d_warps))
+    {
+        int most = 0, resident = 0, multiprocessors = 0;
+        check(cudaDeviceGetAttribute(
+                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "device attribute");
+        while (d_warps > 1 && d_layout.bytes > std::size_t(most) / 2) {
+            d_layout = linear_layout::of<Row, Metric>(d_geometry, --d_warps);
+        }
+        allow_shared(d_kernel, d_layout.bytes, "the search for frames");
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                  &resident, d_kernel, 32 * d_warps, d_layout.bytes),
+              "occupancy");
+        check(cudaDeviceGetAttribute(
+                  &multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "device attribute");
+        d_resident = std::size_t(std::max(1, resident)) * multiprocessors;
+    }
+
+    std::size_t work_bytes(std::size_t frames) const override
+    {
+        return d_bits || d_segments == 1
+                   ? 0
+                   : blocks(frames) * d_geometry.q * d_layout.window * sizeof(Row);
+    }
+
+    void launch(const job& j,
+                std::byte* work,
+                const std::byte* batch,
+                std::byte* frames,
+                std::byte* output,
+                cudaStream_t stream) const override
+    {
+        auto g = d_geometry;
+        g.frames = j.frames;
+        g.symbols = j.warmup;
+        auto starts = d_starts;
+        starts.items = j.items;
+        const linear_memory memory{ d_words.get(), d_segments, d_first_segment,
+                                    nullptr,       work,       nullptr };
+        const auto grid = blocks(j.frames);
+        d_kernel<<<grid, 32 * d_warps, d_layout.bytes, stream>>>(
+            g, starts, d_layout, row_weights<Row>(g), memory, batch, frames, output);
+    }
+
+private:
+    using kernel = void (*)(const sync_geometry,
+                            const start_geometry,
+                            const linear_layout,
+                            const row_weights<Row>,
+                            const linear_memory,
+                            const std::byte*,
+                            std::byte*,
+                            std::byte*);
+
+    static sync_geometry geometry_of_tries(const setup& setup)
+    {
+        auto g = make_geometry(setup);
+        g.window = setup.search.window;
+        g.items_at = 0;
+        return g;
+    }
+
+    static start_geometry starts_of(const setup& setup, std::size_t frames)
+    {
+        const auto batch = setup.stream_input(frames);
+        start_geometry s{};
+        s.search = setup.search;
+        s.log_symbol =
+            setup.code.n() * std::log(setup.unit()) - std::log(double(setup.code.q()));
+        s.window = setup.window;
+        s.symbols = setup.symbols;
+        s.input_bytes = setup.input_bytes();
+        s.start_at = setup.start_at();
+        s.end_at = setup.end_at();
+        s.items_at = setup.items_at();
+        s.output_bytes = setup.output_bytes();
+        s.links_at = setup.links_at();
+        s.item_bytes = setup.item_bytes();
+        s.whole_at = batch.whole_at;
+        s.batch_items_at = batch.items_at;
+        return s;
+    }
+
+    std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
+
+    const sync_geometry d_geometry;
+    const start_geometry d_starts;
+    const bool d_bits;
+    const kernel d_kernel;
+    const unsigned d_segments, d_first_segment;
+    const buffer<std::uint32_t> d_words;
+    unsigned d_warps;
+    linear_layout d_layout;
+    std::size_t d_resident = 1;
+};
+
+// Nothing for frames that do not search.
+std::unique_ptr<start_plan>
+make_starts(const setup& setup, std::size_t frames, int device)
+{
+    if (!setup.search) {
+        return nullptr;
+    }
+    switch (setup.precision) {
+    case sync_precision::float32:
+        return std::make_unique<linear_starts<float, float>>(setup, frames, device);
+    case sync_precision::float64:
+        return std::make_unique<linear_starts<double, double>>(setup, frames, device);
+    case sync_precision::mixed:
+        break;
+    }
+    return std::make_unique<linear_starts<float, double>>(setup, frames, device);
+}
+
 // ---- slots ----
 
 struct sync_slot : device_slot {
-    sync_slot(const batch_limits& l, std::size_t work_bytes)
-        : input(l.input_bytes), output(l.output_bytes), status(l.pieces), work(work_bytes)
+    sync_slot(const batch_limits& l, std::size_t work_bytes, std::size_t found_bytes)
+        : input(l.input_bytes),
+          output(l.output_bytes),
+          status(l.pieces),
+          work(work_bytes),
+          found(found_bytes)
     {
         output.clear();
     }
     std::size_t bytes() const
     {
-        return input.bytes() + output.bytes() + status.bytes() + work.bytes();
+        return input.bytes() + output.bytes() + status.bytes() + work.bytes() +
+               found.bytes();
     }
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
+    buffer<std::byte> found; // frames, where they search
 };
 
 class cuda_sync : public device_decoder<job, sync_slot>
@@ -605,13 +788,17 @@ public:
         : device_decoder(device),
           d_setup(setup),
           d_geometry(make_geometry(setup)),
-          d_launch(make_launch(setup, device))
+          d_launch(make_launch(setup, device)),
+          d_starts(make_starts(setup, frames, device))
     {
         d_limits = setup.limits(frames);
+        const auto work = std::max(d_launch->work_bytes(frames),
+                                   d_starts ? d_starts->work_bytes(frames) : 0);
+        const auto found = d_starts ? frames * setup.input_bytes() : 0;
         need_memory(slots * (d_limits.input_bytes + d_limits.output_bytes +
-                             d_limits.status_bytes + d_launch->work_bytes(frames)));
+                             d_limits.status_bytes + work + found));
         for (unsigned i = 0; i < slots; ++i) {
-            d_slots.emplace_back(d_limits, d_launch->work_bytes(frames));
+            d_slots.emplace_back(d_limits, work, found);
         }
         d_limits.device_bytes = d_slots.front().bytes();
     }
@@ -625,14 +812,36 @@ private:
                  const marker& mark) override
     {
         mark("");
-        copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
+        if (d_starts) {
+            const auto batch = d_setup.stream_input(d_limits.pieces);
+            const auto copy = [&](std::size_t at, std::size_t bytes) {
+                if (bytes > 0) {
+                    copy_in(s, s.input.get() + at, memory.input + at, bytes);
+                }
+            };
+            copy(0, job.frames * sizeof(stream_piece));
+            copy(batch.whole_at, job.whole * d_setup.input_bytes());
+            copy(batch.items_at, job.items * d_setup.item_bytes());
+        } else {
+            copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
+        }
         mark("copy_in");
+        if (d_starts) {
+            d_starts->launch(job,
+                             s.work.get(),
+                             s.input.get(),
+                             s.found.get(),
+                             s.output.get(),
+                             s.queue.get());
+            check(cudaGetLastError(), "kernel launch");
+            mark("starts");
+        }
         auto g = d_geometry;
         g.frames = job.frames;
         d_launch->launch(g,
                          s.work.get(),
                          s.work.bytes(),
-                         s.input.get(),
+                         d_starts ? s.found.get() : s.input.get(),
                          s.output.get(),
                          s.status.get(),
                          s.queue.get());
@@ -646,6 +855,7 @@ private:
     const setup d_setup;
     const sync_geometry d_geometry;
     const std::unique_ptr<launch_plan> d_launch;
+    const std::unique_ptr<start_plan> d_starts;
 };
 
 } // namespace
@@ -653,14 +863,16 @@ private:
 std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
-    // A stream's frames come one after the other, so large batches only make it wait.
-    if (s.symbols > s.outputs) {
+    // Frames that are carried over one after the other only wait in large batches.
+    if (s.symbols > s.outputs && !s.search) {
         return 64;
     }
-    const auto frame = s.limits(1);
-    const auto by_host =
-        page_locked_bytes / slots / (frame.input_bytes + frame.output_bytes);
-    return std::clamp<std::size_t>(by_host, 1, 1 << 14);
+    const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
+    const auto by_host = std::clamp<std::size_t>(
+        2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
+    // A batch that ends with a few frames more than whole rounds takes one round more.
+    const auto round = frames_of_a_round(s, device);
+    return round <= by_host ? by_host / round * round : by_host;
 }
 
 room::decoder

@@ -18,12 +18,12 @@ struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
     std::int32_t change_first, change_last; // corridor form
     std::uint32_t frames;
-    bool soft_input, priors, drifts;
+    bool soft_input, priors, drifts, links;
     sync_output output;
     unsigned positive_bit; //!< of its LLRs
     std::uint32_t symbol_bytes;
     std::size_t input_bytes, start_at, end_at, priors_at, items_at; // of a frame
-    std::size_t output_bytes, drifts_at;
+    std::size_t output_bytes, drifts_at, metrics_at;
     // Weights in units of the largest transmission weight, and what that leaves out.
     double insertion, deletion, match, mismatch, erased, log_scale;
 };
@@ -36,6 +36,12 @@ struct frame_input {
         : data(batch + g.input_bytes * frame),
           header(*reinterpret_cast<const frame_header*>(data)),
           valid(header.length >= 0 && header.length <= std::int64_t(g.max_items))
+    {
+    }
+
+    //! Items that lie by themselves.
+    __device__ frame_input(const std::byte* items, const frame_header& where)
+        : data(items), header(where), valid(true)
     {
     }
 
@@ -456,8 +462,25 @@ emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
     for (unsigned m = threadIdx.x; g.drifts && m < 2 * g.window; m += blockDim.x) {
         reinterpret_cast<float*>(out + g.drifts_at)[m] = float(1.0 / g.window);
     }
+    const std::size_t words = g.links ? (g.output_bytes - g.metrics_at) / 4 : 0;
+    for (std::size_t k = threadIdx.x; k < words; k += blockDim.x) {
+        reinterpret_cast<std::uint32_t*>(out + g.metrics_at)[k] = 0;
+    }
     if (threadIdx.x == 0) {
         status = { -INFINITY, log2f(float(g.window)), 0, 0, 0 };
+    }
+}
+
+// For links: α and β of boundary 0, or of boundary outputs if that is the last.
+template <class Metric, class Alpha, class Beta>
+__device__ void emit_metrics(
+    const sync_geometry& g, bool last, std::byte* out, Alpha&& alpha, Beta&& beta)
+{
+    auto* const to =
+        reinterpret_cast<Metric*>(out + g.metrics_at) + (last ? 2 * g.window : 0);
+    for (unsigned m = threadIdx.x; g.links && m < g.window; m += blockDim.x) {
+        to[m] = alpha(m);
+        to[g.window + m] = beta(m);
     }
 }
 

@@ -392,6 +392,12 @@ __device__ void decode_linear(const sync_geometry& g,
         }
         if (back && i + 1 == g.outputs) {
             const Metric* const at = alpha + std::size_t(i + 1) * length;
+            emit_metrics<Metric>(
+                g,
+                true,
+                out,
+                [&](unsigned m) { return at[m]; },
+                [&](unsigned m) { return Metric(s.current[l.window - 1 - m]); });
             last = emit_drifts(
                 g,
                 [&](unsigned m) { return at[m] * Metric(s.current[l.window - 1 - m]); },
@@ -427,6 +433,12 @@ __device__ void decode_linear(const sync_geometry& g,
             insert<Row, Metric>(g, l, s, nullptr);
         }
     }
+    emit_metrics<Metric>(
+        g,
+        false,
+        out,
+        [&](unsigned m) { return Metric(in.boundary(g, g.start_at, 0, m)); },
+        [&](unsigned m) { return Metric(s.current[l.window - 1 - m]); });
     double unused;
     const unsigned first = emit_drifts(
         g,

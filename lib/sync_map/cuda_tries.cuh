@@ -656,9 +656,15 @@ struct trie_frames {
         const unsigned other = (t.lane - t.place + l.lanes - 1 - t.place) % 32;
         for (int c = 0; c < C; ++c) {
             const unsigned m = drift(c, true);
-            lambda.x[c] = m < g.window
-                              ? alpha[(i * C + C - 1 - c) * 32 + other] * beta.x[c]
-                              : Row(0);
+            const Row before =
+                m < g.window ? alpha[(i * C + C - 1 - c) * 32 + other] : Row(0);
+            lambda.x[c] = before * beta.x[c];
+            if (there && g.links && m < g.window) {
+                auto* const metrics = reinterpret_cast<Row*>(out + g.metrics_at) +
+                                      (i == g.symbols ? 0 : 2 * g.window) + m;
+                metrics[0] = valid ? before : Row(0);
+                metrics[g.window] = valid ? beta.x[c] : Row(0);
+            }
             part += double(lambda.x[c]);
             if (m < g.window && lambda.x[c] >= best) {
                 best = lambda.x[c];

@@ -247,6 +247,41 @@ TEST_F(sync_cuda, frames_and_streams_through_two_decoders_are_those_of_the_cpu)
     }
 }
 
+// Frames of a stream find where they begin by kernels of their own.
+TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
+{
+    const unsigned frames = small_scale() ? 5 : 40, N = small_scale() ? 24 : 100;
+    for (const auto& code : { codebook_random(10, 40, N, 4),
+                              codebook_random(10, 8, N, 4),
+                              codebook_random(7, 12, 2 * N, 4),
+                              codebook_random(9, 70, N, 4),
+                              codebook_random(4, 20, 2 * N, 4, 4) }) {
+        auto data = random_frames(
+            code, { 4e-3, 5e-3, 2e-3, code.alphabet() }, small_scale() ? 5 : frames);
+        // Items that are lost, and erased.
+        auto& received = data.received;
+        received[2].erase(received[2].begin() + 5, received[2].begin() + 25);
+        std::fill(received[3].begin() + 30, received[3].begin() + 60, 0xff);
+        for (const auto precision : precisions) {
+            auto o = data.options;
+            o.mode = sync_mode::stream;
+            o.precision = precision;
+            o.drifts = false;
+            o.batch = 3;
+            o.where = backend::cpu;
+            if (small_scale() && code.n() != 10 && precision != sync_precision::float32) {
+                continue;
+            }
+            ASSERT_TRUE(bool(make_setup(o).search));
+            const auto cpu = decode_all(data, o);
+            o.where = backend::cuda;
+            EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
+                      4 * tolerance(precision))
+                << "n " << code.n() << " q " << code.q();
+        }
+    }
+}
+
 // Words of ten bits as tries, which otherwise large batches alone are decoded with.
 class sync_cuda_tries : public sync_cuda
 {

@@ -82,8 +82,8 @@ struct setup {
     //! of a frame's ends say which paths explain how many items.
     double item_weight;
     unsigned positive_bit; //!< of sync_output::llr
-    start_search search; //!< streams
-    bool links = false;  //!< put out what proves where the next frame begins
+    start_search search;   //!< streams
+    bool links = false;    //!< put out what proves where the next frame begins
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary

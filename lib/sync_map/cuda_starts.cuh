@@ -1,0 +1,289 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Where frames of a stream begin, on CUDA: the forward recursion of the linear form over
+ * some symbols before each, a block a frame, and the frame written as decoders read it.
+ */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH
+
+#include "cuda_linear_any.cuh"
+
+namespace gr::gpufec::sync_map {
+
+//! What the search is given beside the geometry of a try, whose window is that of a try,
+//! whose symbols are those of the warm-up and whose frames are those of the batch.
+struct start_geometry {
+    start_search search;
+    double log_symbol; //!< of what the recursion leaves out, per symbol
+    // Of frames.
+    std::uint32_t window, symbols;
+    std::size_t input_bytes, start_at, end_at, items_at, output_bytes, links_at;
+    std::uint32_t item_bytes;
+    // Of the batch.
+    std::uint32_t items;
+    std::size_t whole_at, batch_items_at;
+};
+
+// What a try has found: where, and the logarithm of how much likelier it is than not.
+struct found_start {
+    std::int64_t origin;
+    double evidence;
+};
+
+// One try: α from 1 everywhere about a place to the boundary that is looked for, which
+// becomes the current row.
+template <bool One, class Row, class Metric, class MakeSweep>
+__device__ found_start try_start(const sync_geometry& g,
+                                 const start_geometry& sg,
+                                 const linear_layout& l,
+                                 const row_weights<Row>& weights,
+                                 const std::byte* items,
+                                 std::int64_t place,
+                                 linear_shared<Row, Metric>& s,
+                                 MakeSweep&& make_sweep)
+{
+    const auto& search = sg.search;
+    const unsigned N = g.frame_symbols, first_index = (N - g.symbols % N) % N;
+    const frame_input in(
+        items,
+        { std::int32_t(sg.items),
+          std::int32_t(place - std::int64_t(g.n) * (first_index + g.symbols)),
+          search.first,
+          0 });
+    // I times a row of ones.
+    const Row c = weights.insertion, limit = 1 / (1 - c);
+    block_sync();
+    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
+        const unsigned m = k - l.offset;
+        s.current[int(m)] = m < g.window ? limit * (1 - pow(c, Row(m + 1))) : Row(0);
+    }
+    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
+        s.partial[int(k - l.offset)] = 0;
+    }
+    block_sync();
+    const unsigned warp = warp_number<One>(), warps = block_warps<One>();
+    const unsigned groups = One ? 1 : (g.q + 31) / 32;
+    Row* const part = s.partial + warp * l.stride;
+    auto sweep = make_sweep(in, s);
+    row_scale scale;
+#pragma unroll 1
+    for (unsigned i = 0; i < g.symbols; ++i) {
+        sweep.begin(first_index + i, direction::forward);
+        const Row insertion = i + 1 == g.symbols ? Row(0) : c;
+        for (unsigned j = warp; j < groups; j += warps) {
+            sweep.run(j, insertion, s.alpha, false, part, One || j == warp);
+        }
+        next_boundary<One>(l, s, scale, static_cast<Metric*>(nullptr), false);
+    }
+
+    const int mode = int(block_argmax(s.current, g.window, s.scratch));
+    block_sync();
+    const int first = max(0, mode + search.frame_first);
+    const int last =
+        min(int(g.window) - 1, mode + search.frame_first + int(sg.window) - 1);
+    double all = 0, sum = 0, mean = 0;
+    for (int m = int(threadIdx.x); m < int(g.window); m += int(blockDim.x)) {
+        const double x = s.current[m];
+        all += x;
+        if (m >= first && m <= last) {
+            sum += x;
+            mean += x * m;
+        }
+    }
+    all = block_sum(all, s.scratch);
+    block_sync();
+    sum = block_sum(sum, s.scratch);
+    block_sync();
+    mean = block_sum(mean, s.scratch);
+    block_sync();
+    if (!(scale.alive && sum > 0)) {
+        return { place, -INFINITY };
+    }
+    return { place + search.first + std::int64_t(llrint(mean / sum)),
+             scale.log() + ::log(all) + g.symbols * sg.log_symbol -
+                 ::log(double(g.window)) };
+}
+
+// Writes a frame of the batch that begins with the current row, that of a try at a place.
+template <class Row, class Metric>
+__device__ void write_found(const sync_geometry& g,
+                            const start_geometry& sg,
+                            linear_shared<Row, Metric>& s,
+                            const std::byte* items,
+                            std::int64_t place,
+                            std::int64_t origin,
+                            std::byte* frame)
+{
+    const auto& search = sg.search;
+    const std::int64_t begin = max(std::int64_t(0), origin + search.frame_first);
+    const std::int64_t end =
+        origin + std::int64_t(g.n) * sg.symbols + search.frame_first + int(sg.window) - 1;
+    const std::int64_t count =
+        max(std::int64_t(0), min(end, std::int64_t(sg.items)) - begin);
+    if (threadIdx.x == 0) {
+        *reinterpret_cast<frame_header*>(frame) = {
+            std::int32_t(count), std::int32_t(origin - begin), search.frame_first, 0
+        };
+    }
+    const std::int64_t shift = origin - place - search.first + search.frame_first;
+    const auto weight = [&](unsigned m) {
+        const std::int64_t from = shift + m;
+        return from >= 0 && from < std::int64_t(g.window) ? double(s.current[int(from)])
+                                                          : 0;
+    };
+    double sum = 0;
+    for (unsigned m = threadIdx.x; m < sg.window; m += blockDim.x) {
+        sum += weight(m);
+    }
+    sum = block_sum(sum, s.scratch);
+    auto* const start = reinterpret_cast<double*>(frame + sg.start_at);
+    auto* const ends = reinterpret_cast<double*>(frame + sg.end_at);
+    for (unsigned m = threadIdx.x; m < sg.window; m += blockDim.x) {
+        start[m] = sum > 0 ? weight(m) / sum : 1;
+        ends[m] = 1;
+    }
+    const std::byte* const from = items + begin * sg.item_bytes;
+    std::byte* const to = frame + sg.items_at;
+#pragma unroll 8
+    for (unsigned k = threadIdx.x; k < count * sg.item_bytes; k += blockDim.x) {
+        to[k] = from[k];
+    }
+    block_sync();
+}
+
+// Frames of the batch, a block one after the other.
+template <bool One, class Row, class Metric, class MakeSweep>
+__device__ void find_starts(const sync_geometry& g,
+                            const start_geometry& sg,
+                            const linear_layout& l,
+                            const row_weights<Row>& weights,
+                            const std::byte* batch,
+                            std::byte* frames,
+                            std::byte* output,
+                            MakeSweep&& make_sweep)
+{
+    extern __shared__ double shared[];
+    linear_shared<Row, Metric> s(l, reinterpret_cast<std::byte*>(shared));
+    for (unsigned k = threadIdx.x; k < l.bytes / sizeof(double); k += blockDim.x) {
+        shared[k] = 0;
+    }
+    block_sync();
+    const auto& search = sg.search;
+    const std::byte* const items = batch + sg.batch_items_at;
+    const auto run = [&](std::int64_t place) {
+        return try_start<One>(g, sg, l, weights, items, place, s, make_sweep);
+    };
+    for (unsigned f = blockIdx.x; f < g.frames; f += gridDim.x) {
+        const auto piece = reinterpret_cast<const stream_piece*>(batch)[f];
+        std::byte* const frame = frames + f * sg.input_bytes;
+        auto* const link =
+            reinterpret_cast<link_header*>(output + f * sg.output_bytes + sg.links_at);
+        if (piece.whole >= 0) {
+            const auto* const from = reinterpret_cast<const int4*>(
+                batch + sg.whole_at + piece.whole * sg.input_bytes);
+            for (unsigned k = threadIdx.x; k < sg.input_bytes / sizeof(int4);
+                 k += blockDim.x) {
+                reinterpret_cast<int4*>(frame)[k] = from[k];
+            }
+            if (threadIdx.x == 0) {
+                *link = { reinterpret_cast<const frame_header*>(from)->origin, 0, 1, 0 };
+            }
+            continue;
+        }
+        const std::int64_t guess = piece.guess;
+        std::int64_t place = guess, best_place = guess;
+        found_start best{ guess, -INFINITY };
+#pragma unroll 1
+        for (int k = 0;; ++k) {
+            const int away = (k + 1) / 2 * 2 * search.reach;
+            if (away - search.reach >= search.most) {
+                break;
+            }
+            place = guess + (k % 2 ? away : -away);
+            const auto last = run(place);
+            const bool near = away - search.reach < search.radius;
+            const bool accepted = last.evidence >= search.accepted;
+            if (accepted || (near && last.evidence > best.evidence)) {
+                best = last;
+                best_place = place;
+            }
+            if (accepted) {
+                break;
+            }
+        }
+        const auto off = best.origin - best_place;
+        if (off > search.reach || off < -search.reach || best_place != place) {
+            // Once more about what was found.
+            place = best.origin;
+            const auto again = run(place);
+            best = again.evidence > -INFINITY ? again : best;
+        }
+        write_found(g, sg, s, items, place, best.origin, frame);
+        if (threadIdx.x == 0) {
+            *link = { std::int32_t(best.origin),
+                      float(best.evidence),
+                      best.evidence >= search.accepted,
+                      0 };
+        }
+    }
+}
+
+template <int N, bool One, class Row, class Metric>
+__global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
+                                  One ? resident_warps<N, Metric> : 2)
+    starts_of_bits(const sync_geometry g,
+                   const start_geometry sg,
+                   const linear_layout l,
+                   const row_weights<Row> weights,
+                   const linear_memory memory,
+                   const std::byte* batch,
+                   std::byte* frames,
+                   std::byte* output)
+{
+    __builtin_assume(!One || blockDim.x == 32);
+    __builtin_assume(!One || threadIdx.x < 32);
+    find_starts<One, Row, Metric>(
+        g,
+        sg,
+        l,
+        weights,
+        batch,
+        frames,
+        output,
+        [&](const frame_input& in, linear_shared<Row, Metric>& s) {
+            return bit_sweep<N, One, Row, Metric>{
+                g, l, in, memory, s, nullptr, weights
+            };
+        });
+}
+
+template <class Row, class Metric>
+__global__ void starts_of_any(const sync_geometry g,
+                              const start_geometry sg,
+                              const linear_layout l,
+                              const row_weights<Row> weights,
+                              const linear_memory memory,
+                              const std::byte* batch,
+                              std::byte* frames,
+                              std::byte* output)
+{
+    find_starts<false, Row, Metric>(
+        g,
+        sg,
+        l,
+        weights,
+        batch,
+        frames,
+        output,
+        [&](const frame_input& in, linear_shared<Row, Metric>& s) {
+            Row* const rows =
+                static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
+            return any_sweep<Row, Metric>{ g, l, in, memory, s, nullptr, rows, weights };
+        });
+}
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH */
