@@ -8,7 +8,9 @@
 namespace gr::gpufec::sync_map {
 
 frame_guide::frame_guide(const setup& setup)
-    : d_setup(setup), d_finder(setup, cpu_kernels())
+    : d_setup(setup),
+      d_mean(drift_spread(setup.channel, setup.code.frame_bits()).mean),
+      d_finder(setup, cpu_kernels())
 {
 }
 
@@ -20,8 +22,9 @@ void frame_guide::begin(std::uint64_t frame, std::int64_t origin)
 
 std::int64_t frame_guide::expected(std::uint64_t frame) const
 {
-    const double bits = double(d_setup.code.n()) * d_setup.outputs * (frame - d_frame);
-    return d_origin + std::llround(bits + drift_spread(d_setup.channel, bits).mean);
+    const auto frames = std::int64_t(frame - d_frame);
+    return d_origin + frames * d_setup.code.frame_bits() +
+           std::llround(double(frames) * d_mean);
 }
 
 link_header frame_guide::look(std::int64_t guess,

@@ -44,6 +44,7 @@ private:
                      double accepted);
 
     const setup d_setup;
+    const double d_mean; // drift of a frame
     start_finder d_finder;
     std::uint64_t d_frame = 0;
     std::int64_t d_origin = 0;

@@ -86,22 +86,29 @@ decoded_stream decode_sequentially(const sync_options& options,
     stream_cutter cutter(options, setup);
     cutter.push(items.data(), items.size());
     cutter.finish();
-    const auto& kernels = cpu_kernels();
-    lane_group group(setup, std::make_shared<word_tries>(setup.code), kernels);
-    const host_memory in(setup.input_bytes() * group.lanes());
-    const host_memory out(setup.output_bytes() * group.lanes());
-    std::vector<sync_status> status(group.lanes());
+    constexpr std::size_t batch = 64;
+    const auto decoder = options.where == backend::cuda
+                             ? room::make_cuda(setup, batch, 1, 0)
+                             : room::make_cpu(setup, batch, 2);
+    decoder->on_completion([] {});
+    const host_memory in(setup.input_bytes() * batch), out(setup.output_bytes() * batch),
+        status(sizeof(sync_status) * batch);
     decoded_stream decoded;
     while (!cutter.done()) {
         std::vector<stream_cutter::place> places;
-        while (places.size() < group.lanes() && cutter.ready()) {
+        while (places.size() < batch && cutter.ready()) {
             places.push_back(
                 cutter.write(in.data() + places.size() * setup.input_bytes()));
         }
-        group.decode(in.data(), places.size(), out.data(), status.data());
+        decoder->submit(0, { places.size() }, { in.data(), out.data(), status.data() });
+        while (!decoder->finished(0)) {
+            std::this_thread::yield();
+        }
         for (std::size_t k = 0; k < places.size(); ++k) {
             const auto f =
-                read_output(setup, out.data() + k * setup.output_bytes(), status[k]);
+                read_output(setup,
+                            out.data() + k * setup.output_bytes(),
+                            reinterpret_cast<const sync_status*>(status.data())[k]);
             decoded.values.insert(decoded.values.end(), f.values.begin(), f.values.end());
             decoded.begins.push_back(places[k].origin + f.status.start_drift);
         }
