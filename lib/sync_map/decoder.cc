@@ -227,11 +227,6 @@ private:
         d_search.reset();
         const auto& s = d_setup->search;
         if (!s) {
-            if (!std::exchange(d_said_carried, true)) {
-                log(log_level::info,
-                    "frames of this code and channel cannot be told apart by themselves: "
-                    "one is carried over to the next, which one thread does");
-            }
             return;
         }
         d_search = std::make_unique<search>(

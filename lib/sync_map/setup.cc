@@ -332,7 +332,10 @@ std::string room::describe(const setup& s)
     return "synchronisation, n=" + std::to_string(s.code.n()) +
            " q=" + std::to_string(s.code.q()) +
            " N=" + std::to_string(s.code.frame_symbols()) + ", " +
-           std::to_string(s.window) + " drifts,";
+           std::to_string(s.window) + " drifts," +
+           (s.symbols > s.outputs && !s.search
+                ? " frames of which one is carried over to the next, by one thread,"
+                : "");
 }
 
 } // namespace gr::gpufec::sync_map

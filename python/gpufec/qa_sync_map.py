@@ -592,7 +592,7 @@ class qa_sync_map(unittest.TestCase):
             mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
             insertion_cap=2, state_threshold=0.0, lattice_threshold=0.0, start_first=0,
             start_prior=[], end_first=0, end_prior=[], devices=[],
-            positive_bit=0, bounds=False)
+            positive_bit=0, device_timeout_ms=10000.0, bounds=False)
         for block, first, expected in (
                 (gpufec.gpu_sync_map, "codebook", decoder_defaults),
                 (gpufec.sync_encoder, "codebook",
