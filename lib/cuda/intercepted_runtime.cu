@@ -210,15 +210,19 @@ namespace gr::gpufec::cuda::faults {
 void forget_errors()
 {
     told = cudaSuccess;
-    *released() = 0;
+    if (released()) {
+        *released() = 0;
+    }
 }
 
 void release()
 {
-    *released() = 1;
     stop_hanging();
-    cudaDeviceSynchronize();
-    *released() = 0;
+    if (released()) { // there is a device
+        *released() = 1;
+        cudaDeviceSynchronize();
+        *released() = 0;
+    }
 }
 
 } // namespace gr::gpufec::cuda::faults
