@@ -19,7 +19,7 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-constexpr unsigned bytes_a_vector = GPUFEC_LANES * 2;
+[[maybe_unused]] constexpr unsigned bytes_a_vector = GPUFEC_LANES * 2;
 
 template <class T, unsigned Lanes>
 struct vector_of {
@@ -202,7 +202,9 @@ private:
                 }
             }
         }
-        const vec limit = vec{} + value(d_channel_limit);
+        const auto bound =
+            value(d_channel_limit); // first: else -fsanitize makes it an int
+        const vec limit = vec{} + bound;
         for (i = 0; i < d_code.n; ++i) {
             // Adding 0 makes 0 of the float −0.
             const vec x = d_posterior[i] + vec{};
@@ -210,11 +212,43 @@ private:
         }
     }
 
+    typedef std::int8_t bytes __attribute__((vector_size(16), may_alias));
+
+    // Of both, eight bytes from number First on, in turn.
+    template <int First>
+    static bytes interleaved(bytes a, bytes b)
+    {
+        constexpr int f = First;
+#ifdef __clang__
+        return __builtin_shufflevector(a,
+                                       b,
+                                       f,
+                                       f + 16,
+                                       f + 1,
+                                       f + 17,
+                                       f + 2,
+                                       f + 18,
+                                       f + 3,
+                                       f + 19,
+                                       f + 4,
+                                       f + 20,
+                                       f + 5,
+                                       f + 21,
+                                       f + 6,
+                                       f + 22,
+                                       f + 7,
+                                       f + 23);
+#else
+        const bytes from{ f,     f + 16, f + 1, f + 17, f + 2, f + 18, f + 3, f + 19,
+                          f + 4, f + 20, f + 5, f + 21, f + 6, f + 22, f + 7, f + 23 };
+        return __builtin_shuffle(a, b, from);
+#endif
+    }
+
     // Sixteen bytes of each lane, turned over in four rounds of interleaving.
     void load_16(const input* const* from, std::uint32_t i)
     {
         alignas(64) std::int8_t rows[16][lanes];
-        typedef std::int8_t bytes __attribute__((vector_size(16), may_alias));
         static_assert(lanes % 16 == 0 || lanes == 8, "");
         constexpr unsigned group = lanes < 16 ? lanes : 16;
         for (unsigned first = 0; first < lanes; first += group) {
@@ -224,28 +258,8 @@ private:
             }
             for (unsigned round = 0; round < 4; ++round) {
                 for (unsigned l = 0; l < 8; ++l) {
-                    b[2 * l] = __builtin_shuffle(
-                        a[l],
-                        a[l + 8],
-                        bytes{ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 });
-                    b[2 * l + 1] = __builtin_shuffle(a[l],
-                                                     a[l + 8],
-                                                     bytes{ 8,
-                                                            24,
-                                                            9,
-                                                            25,
-                                                            10,
-                                                            26,
-                                                            11,
-                                                            27,
-                                                            12,
-                                                            28,
-                                                            13,
-                                                            29,
-                                                            14,
-                                                            30,
-                                                            15,
-                                                            31 });
+                    b[2 * l] = interleaved<0>(a[l], a[l + 8]);
+                    b[2 * l + 1] = interleaved<8>(a[l], a[l + 8]);
                 }
                 for (unsigned l = 0; l < 16; ++l) {
                     a[l] = b[l];

@@ -206,6 +206,21 @@ private:
     }
     static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
 
+    // Lanes of both, numbered from a's on.
+    static vec picked(vec a, vec b, mask from)
+    {
+#ifdef __clang__
+        vec found;
+        for (unsigned l = 0; l < lanes; ++l) {
+            const auto at = unsigned(from[l]);
+            found[l] = at < lanes ? a[at] : b[at - lanes];
+        }
+        return found;
+#else
+        return __builtin_shuffle(a, b, from);
+#endif
+    }
+
     // The sum over the lanes of each of as many rows as there are lanes, in row order.
     template <unsigned Rows>
     static vec sums_of_lanes(const vec* rows)
@@ -215,8 +230,7 @@ private:
         } else {
             const vec a = sums_of_lanes<Rows / 2>(rows),
                       b = sums_of_lanes<Rows / 2>(rows + Rows / 2);
-            return __builtin_shuffle(a, b, mask_of(0, 2)) +
-                   __builtin_shuffle(a, b, mask_of(1, 2));
+            return picked(a, b, mask_of(0, 2)) + picked(a, b, mask_of(1, 2));
         }
     }
 
