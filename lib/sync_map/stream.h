@@ -65,6 +65,8 @@ public:
 
     //! Items since the beginning.
     std::int64_t received() const { return d_first_item + std::int64_t(held()); }
+    //! Makes room for so many.
+    void reserve(std::size_t items) { d_items.reserve(items * d_setup.item_bytes()); }
     //! Number of the first one held.
     std::int64_t first_item() const { return d_first_item; }
     bool finished() const { return d_finished; }
