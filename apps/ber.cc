@@ -18,6 +18,7 @@ namespace gr::gpufec {
 namespace {
 
 const char* const own_options = R"(
+scheduler  text  -  address of a scheduler of Dask, tcp://HOST:PORT: its workers simulate, with a seed's own figures, which do not depend on how many they are
 seed  seed  1  of data and channel
 json  file  -  write results to this file, - for standard output
 plot  file  -  draw the results to this PNG file
@@ -163,6 +164,12 @@ int ber(const decoder_trait& trait, const arguments& args)
                                  "and with any number of threads.",
                              { { "Simulation options", trait.ber.options + own_options },
                                { "Code options", trait.code_options } } };
+    const auto cluster = [](const std::string& word) {
+        return word.rfind("--scheduler", 0) == 0;
+    };
+    if (std::any_of(args.begin(), args.end(), cluster)) {
+        return ber_on_cluster(trait, args);
+    }
     const auto values = line.parse(args);
     if (!values) {
         return 0;

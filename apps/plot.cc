@@ -10,19 +10,20 @@ namespace gr::gpufec {
 
 namespace {
 
-std::string plot_script()
+// A script of ours, beside the program or where it is installed.
+std::string script_of(const std::string& option, const std::string& name)
 {
     namespace fs = std::filesystem;
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path();
     for (const auto& candidate :
-         { beside / "plot_ber.py", beside / ".." / GPUFEC_DATA_DIR / "plot_ber.py" }) {
+         { beside / name, beside / ".." / GPUFEC_DATA_DIR / name }) {
         if (fs::exists(candidate)) {
             return candidate;
         }
     }
-    throw std::runtime_error(
-        "--plot: plot_ber.py is neither beside the program nor in ../" +
-        std::string(GPUFEC_DATA_DIR));
+    throw std::runtime_error(option + ": " + name +
+                             " is neither beside the program nor in ../" +
+                             std::string(GPUFEC_DATA_DIR));
 }
 
 } // namespace
@@ -30,7 +31,7 @@ std::string plot_script()
 void plot(const json& report, const std::string& png)
 {
     namespace process = boost::process;
-    const auto script = plot_script();
+    const auto script = script_of("--plot", "plot_ber.py");
     process::opstream input;
     process::child child(
         GPUFEC_PYTHON, script, "/dev/stdin", png, process::std_in < input);
@@ -41,6 +42,18 @@ void plot(const json& report, const std::string& png)
         throw std::runtime_error("--plot: " GPUFEC_PYTHON " " + script + " failed for " +
                                  png + "; it needs matplotlib");
     }
+}
+
+int ber_on_cluster(const decoder_trait& trait, const arguments& args)
+{
+    namespace process = boost::process;
+    auto words = args;
+    words.insert(words.begin(), trait.name);
+    process::child child(GPUFEC_PYTHON,
+                         script_of("--scheduler", "distributed_ber.py"),
+                         process::args = words);
+    child.wait();
+    return child.exit_code();
 }
 
 } // namespace gr::gpufec

@@ -247,6 +247,9 @@ int ber(const decoder_trait& trait, const arguments& args);
 int decode(const decoder_trait& trait, const arguments& args);
 int info(const arguments& args);
 
+//! gpufec ber with --scheduler: as tasks of Dask, by the Python package.
+int ber_on_cluster(const decoder_trait& trait, const arguments& args);
+
 //! Draws the report of `gpufec ber` to the file \p png, with plot_ber.py.
 //! \throws std::runtime_error that says what is missing
 void plot(const json& report, const std::string& png);

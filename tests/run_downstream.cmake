@@ -37,3 +37,39 @@ step(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR}
 step(${CMAKE_COMMAND} --build ${WORK}/build --config ${CONFIG})
 step(${WORK}/build/downstream)
 message(STATUS "${output}")
+
+# A prefix that is moved still works: Python finds the library from where the module lies.
+set(moved ${WORK}/moved)
+file(RENAME ${prefix} ${moved})
+file(GLOB_RECURSE modules ${moved}/*/gnuradio/gpufec/__init__.py)
+if(modules)
+  list(GET modules 0 module)
+  get_filename_component(site ${module}/../../.. ABSOLUTE)
+  set(program
+      "from gnuradio import gpufec
+assert gpufec.__file__.startswith('${moved}')
+gpufec.viterbi_decode(gpufec.awgn(gpufec.random_bits(1000), 5.0), backend='cpu')
+gpufec.gpu_viterbi_pbvd(backend='cpu')")
+  step(${CMAKE_COMMAND} -E env PYTHONPATH=${site} PYTHONDONTWRITEBYTECODE= LD_LIBRARY_PATH=
+       ${PYTHON} -c "${program}")
+endif()
+find_program(pkg_config pkg-config)
+file(GLOB_RECURSE pc ${moved}/*/gnuradio-gpufec.pc)
+if(pkg_config)
+  get_filename_component(pc ${pc} DIRECTORY)
+  step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${pkg_config} --variable=includedir
+       gnuradio-gpufec)
+  string(STRIP "${output}" include)
+  if(NOT EXISTS ${include}/gnuradio/gpufec/arrays.h)
+    message(FATAL_ERROR "pkg-config says ${include}, where there are no headers")
+  endif()
+endif()
+file(RENAME ${moved} ${prefix})
+
+# What is uninstalled leaves no file, nor a folder of its own.
+step(${CMAKE_COMMAND} -P ${BUILD}/cmake_uninstall.cmake)
+file(GLOB_RECURSE left LIST_DIRECTORIES true ${prefix}/*)
+list(FILTER left INCLUDE REGEX "gpufec|gnuradio")
+if(left)
+  message(FATAL_ERROR "uninstall leaves ${left}")
+endif()

@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_CHANNEL_AWGN_H
 
 #include "counter_random.h"
+#include <gnuradio/gpufec/api.h>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +51,7 @@ private:
  * value, some ten times faster than a Gaussian sample that is rounded afterwards, and
  * exact in the tails. Float and quantised outputs of one seed are different noise.
  */
-class awgn_channel
+class GPUFEC_API awgn_channel
 {
 public:
     static constexpr double int8_amplitude = 32;

@@ -13,7 +13,7 @@
 
 namespace gr::gpufec {
 
-class bsid_channel
+class GPUFEC_API bsid_channel
 {
 public:
     bsid_channel(const bsid_model& model, std::uint64_t seed);

@@ -145,14 +145,15 @@ protected:
 
     void use() const { cuda::use(d_device); }
 
+    // Input and output of a batch may be memory of the device too.
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
-        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s.queue.get()),
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.queue.get()),
               "copy to the device");
     }
     void copy_out(Slot& s, void* to, const void* from, std::size_t bytes)
     {
-        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s.queue.get()),
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.queue.get()),
               "copy to the host");
     }
 

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICES_H
 #define INCLUDED_GPUFEC_CUDA_DEVICES_H
 
+#include <gnuradio/gpufec/api.h>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -28,7 +29,7 @@ struct cuda_devices {
 };
 
 //! The devices that can be used. Never throws for lack of a driver.
-cuda_devices find_cuda_devices();
+GPUFEC_API cuda_devices find_cuda_devices();
 
 //! Measured rate of large page-locked copies, in bytes a second.
 struct cuda_bandwidth {

@@ -70,14 +70,20 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
     made_decoders<Room> made;
     auto& decoders = made.decoders;
     const auto unit = Room::unit(setup);
-    const auto asked = (run.batch + unit - 1) / unit * unit;
+    const auto whole = [unit](std::size_t pieces) {
+        return (pieces + unit - 1) / unit * unit;
+    };
+    const auto asked = whole(run.batch);
+    const auto at_most = [&](std::size_t chosen) {
+        return run.most ? std::min(chosen, whole(run.most)) : chosen;
+    };
     if (run.where != backend::cpu) {
         try {
             auto least = asked;
             for (const int device : run.devices) {
-                const auto chosen = asked ? asked : with_back_off([&] {
+                const auto chosen = asked ? asked : at_most(with_back_off([&] {
                     return Room::cuda_batch(setup, run.slots, device);
-                });
+                }));
                 decoders.push_back(
                     make_cuda_within_memory<Room>(setup, chosen, run.slots, device));
                 const auto got = decoders.back()->limits().pieces;
@@ -102,7 +108,7 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
             decoders.clear();
         }
     }
-    const auto pieces = asked ? asked : Room::cpu_batch(setup, run.threads);
+    const auto pieces = asked ? asked : at_most(Room::cpu_batch(setup, run.threads));
     decoders.push_back(Room::make_cpu(setup, pieces, run.threads));
     return made;
 }

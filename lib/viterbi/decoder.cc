@@ -9,7 +9,9 @@
 #include "pipeline/stream_decoder.h"
 #include "room.h"
 #include "statistics.h"
+#ifdef GPUFEC_VOLK
 #include <volk/volk.h>
+#endif
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -65,7 +67,16 @@ void convert(const float* from, float scale, std::byte* to, std::size_t n)
             const float x = from[i + k];
             clean[k] = x == x ? x : 0.0f; // VOLK would make something of a NaN
         }
-        volk_32f_s32f_convert_8i(reinterpret_cast<std::int8_t*>(to) + i, clean, scale, m);
+        auto* const steps = reinterpret_cast<std::int8_t*>(to) + i;
+#ifdef GPUFEC_VOLK
+        volk_32f_s32f_convert_8i(steps, clean, scale, m);
+#else
+        for (std::size_t k = 0; k < m; ++k) {
+            const float x = clean[k] * scale;
+            const float above = x > -128.0f ? x : -128.0f;
+            steps[k] = std::int8_t(std::lrint(above < 127.0f ? above : 127.0f));
+        }
+#endif
     }
 }
 

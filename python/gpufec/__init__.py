@@ -15,11 +15,26 @@ codebook_*() make those of gpu_sync_map.
 positive_bit says which bit a positive soft value means: 1 for gpu_viterbi_pbvd, as in
 gr-fec, gr-digital, gr-satellites and SatDump, and 0 for gpu_ldpc_dvbs2, as in gr-dvbs2rx,
 unless it is given.
+
+fec_viterbi_decoder and fec_ldpc_decoder are decoders for the blocks of gr-fec.
+
+For arrays, without a flowgraph: viterbi_decode, ldpc_decode, sync_decode, and what the
+package gpufec has beside them, which needs no GNU Radio.
 """
 
-from . import gpufec_python
+from . import arrays, gpufec_python
+from ._gpufec import __version__
+from .arrays import *
 from .gpufec_python import *
-from .gpufec_python import __version__
 
 # So that help() shows what is bound.
-__all__ = [name for name in dir(gpufec_python) if not name.startswith("_")]
+__all__ = sorted({name for name in dir(gpufec_python) if not name.startswith("_")}
+                 | set(arrays.__all__))
+
+
+def __getattr__(name):
+    # They bring gnuradio.fec along, which takes its time.
+    if name in ("fec_ldpc_decoder", "fec_viterbi_decoder"):
+        from . import gpufec_fec_python
+        return getattr(gpufec_fec_python, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,12 +4,11 @@
 #ifndef INCLUDED_GPUFEC_API_H
 #define INCLUDED_GPUFEC_API_H
 
-#include <gnuradio/attributes.h>
-
-#ifdef gnuradio_gpufec_EXPORTS
-#define GPUFEC_API __GR_ATTR_EXPORT
+// As GNU Radio's own macros, which programs without GNU Radio do not have.
+#if defined(__GNUC__) || defined(__clang__)
+#define GPUFEC_API __attribute__((visibility("default")))
 #else
-#define GPUFEC_API __GR_ATTR_IMPORT
+#define GPUFEC_API
 #endif
 
 #endif /* INCLUDED_GPUFEC_API_H */

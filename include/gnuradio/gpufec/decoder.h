@@ -47,6 +47,9 @@ struct run_options {
     //! That a device has for a batch, once those before it are finished, before it is
     //! given up: up to 1e9; 0: for ever
     double device_timeout_ms = 10000;
+    //! The largest batch that is chosen where batch is 0; 0: any. Who has little to
+    //! decode need not wait for the memory of much.
+    std::size_t most = 0;
 };
 
 /*!

@@ -173,7 +173,7 @@ enum cudaError_t {
     cudaErrorMpsMaxConnectionsReached = 809,
     cudaErrorUnknown = 999
 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDefault };
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
     cudaDevAttrMultiProcessorCount

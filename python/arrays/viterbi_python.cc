@@ -35,7 +35,7 @@ void bind_viterbi(py::module& m)
 {
     using preset = gr::gpufec::conv_preset;
 
-    py::class_<preset>(m, "conv_preset", doc::conv_preset)
+    py::class_<preset>(m, "conv_preset", py::module_local(), doc::conv_preset)
         .def_readonly("name", &preset::name, doc::conv_preset_name)
         .def_readonly("title", &preset::title, doc::conv_preset_title)
         .def_readonly("source", &preset::source, doc::conv_preset_source)

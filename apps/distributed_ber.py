@@ -1,0 +1,14 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gpufec ber --scheduler: error rates as tasks of Dask, by the package of arrays."""
+
+import sys
+
+try:
+    from gpufec import distributed
+except ModuleNotFoundError:
+    from gnuradio.gpufec import distributed
+
+if __name__ == "__main__":
+    sys.exit(distributed.main())

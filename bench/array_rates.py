@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rates of decoding arrays, from one frame per call to 100000, for all three decoders.
+
+Beside them, where they are to be had: a flowgraph (--flowgraph, with GNU Radio), the command
+line tool (--tool), what copying the input once takes, page-locked arrays, arrays on a CUDA
+device, and decoder objects that are used again and again. It writes JSON, and a plot."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from benchmark_environment import environment
+
+try:
+    import gpufec
+except ModuleNotFoundError:
+    from gnuradio import gpufec
+
+
+class Viterbi:
+    name = "Viterbi, K=7 rate 1/2, 1024-bit tail-biting frames"
+    bits, most = 1024, 100000
+    code = dict(termination="tailbiting", frame_bits=1024)
+    words = ["--termination", "tailbiting", "--frame-bits", "1024"]
+    command, make, once = "viterbi", gpufec.viterbi_decoder, gpufec.viterbi_decode
+
+    def __init__(self):
+        bits = gpufec.random_bits((256, 1024))
+        coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **self.code)
+        self.values = gpufec.awgn(coded, 5.0, 0.5)
+
+    def block(self, module, run):
+        return module.gpu_viterbi_pbvd(**self.code, **run)
+
+
+class Ldpc:
+    name = "LDPC, DVB-S2 normal 1/2, at 2 dB"
+    bits, most = 32400, 10000
+    code, words = dict(), []
+    command, make, once = "ldpc", gpufec.ldpc_decoder, gpufec.ldpc_decode
+
+    def __init__(self):
+        bits = gpufec.random_bits((64, self.bits))
+        words = gpufec.ldpc_encode(bits, packed_input=False, packed_output=False)
+        soft = gpufec.awgn(words, 2.0, 0.5, soft_input="float", positive_bit=0)
+        llr = 2 * soft * 2 * 10 ** 0.2 # int8 steps of which two are a nat
+        self.values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
+
+    def block(self, module, run):
+        return module.gpu_ldpc_dvbs2(**run)
+
+
+class Sync:
+    name = "synchronisation, q=32 n=10 N=210, 1e-3 each"
+    bits, most = 1050, 10000
+    command, make, once = "sync", gpufec.sync_decoder, gpufec.sync_decode
+    words = None # codebooks of the tool have other markers
+
+    def __init__(self):
+        book = gpufec.codebook_davey_mackay()
+        symbols = np.random.default_rng(1).integers(0, 32, (64, 210)).astype(np.uint8)
+        received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, book))
+        self.values = np.full((64, lengths.max()), 2, np.uint8)
+        for row, frame in zip(self.values, np.split(received, np.cumsum(lengths)[:-1])):
+            row[:len(frame)] = frame
+        self.lengths, self.code = lengths, dict(codebook=book)
+
+    def block(self, module, run):
+        return None
+
+
+def median_time(call, seconds):
+    call() # caches, and decoders of the size
+    times = []
+    begin = time.perf_counter()
+    while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
+        before = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - before)
+    return float(np.median(times))
+
+
+def through_flowgraph(subject, values, run):
+    from gnuradio import blocks, gpufec as module, gr
+    block = subject.block(module, run)
+    if block is None:
+        return None
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        values.tofile(file.name)
+        sink, top = blocks.null_sink(1), gr.top_block()
+        top.connect(blocks.file_source(1, file.name), block, sink)
+        begin = time.perf_counter()
+        top.run()
+        return time.perf_counter() - begin
+
+
+def through_tool(subject, values, tool, run):
+    if subject.words is None:
+        return None
+    words = [f"--{name}={value}" for name, value in run.items()]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        values.tofile(f"{folder}/in")
+        begin = time.perf_counter()
+        subprocess.run([tool, "decode", subject.command, *subject.words, *words,
+                        f"{folder}/in", f"{folder}/out"], check=True, capture_output=True)
+        return time.perf_counter() - begin
+
+
+def measure(subject, counts, args):
+    """Mb/s by the way of decoding and the number of frames."""
+    found = {}
+    run = dict(backend=args.backend, threads=args.threads)
+    if args.backend == "cuda" or (args.backend == "auto"
+                                  and gpufec.arrays._core.cuda_devices()):
+        run.pop("threads")
+
+    def add(way, frames, seconds):
+        if seconds:
+            found.setdefault(way, []).append([frames, frames * subject.bits / seconds / 1e6])
+
+    decoder = subject.make(**subject.code, **run)
+    for frames in counts:
+        rows = np.arange(frames) % len(subject.values)
+        values = subject.values[rows]
+        more = dict(lengths=subject.lengths[rows]) if subject.command == "sync" else {}
+        status = decoder.decode(values, **more)[1]
+        # What was fast is measured up to the largest array, what was slow is not.
+        add("decoder again and again", frames,
+            median_time(lambda: decoder.decode(values, **more), args.seconds))
+        add("one call", frames,
+            median_time(lambda: type(subject).once(values, **subject.code, **more, **run),
+                        args.seconds))
+        to = np.empty_like(values)
+        add("copying the array once", frames,
+            median_time(lambda: np.copyto(to, values), args.seconds / 4))
+        if status.backend == "cuda" and subject.command != "sync":
+            pinned = gpufec.pinned_empty(values.shape, values.dtype)
+            pinned[:] = values
+            out = gpufec.pinned_empty(decoder.decode(pinned)[0].shape, np.uint8)
+            add("page-locked", frames,
+                median_time(lambda: decoder.decode(pinned, out=out), args.seconds))
+            there = gpufec.to_device(values)
+            out_there = decoder.decode(there)[0]
+            add("on the device", frames,
+                median_time(lambda: decoder.decode(there, out=out_there), args.seconds))
+        if args.flowgraph:
+            add("flowgraph", frames, through_flowgraph(subject, values, run))
+        if args.tool:
+            add("gpufec decode", frames, through_tool(subject, values, args.tool, run))
+        print(f"{subject.command} {frames}:", ", ".join(
+            f"{way} {rates[-1][1]:.1f}" for way, rates in found.items()
+            if rates[-1][0] == frames), flush=True)
+    return {"what": subject.name, "bits_per_frame": subject.bits, "backend": status.backend,
+            "device": status.device, "mbps": found}
+
+
+def plot(report, path):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    figure, all_axes = plt.subplots(1, len(report["decoders"]), squeeze=False,
+                                    figsize=(6 * len(report["decoders"]), 5))
+    for axes, (name, one) in zip(all_axes[0], report["decoders"].items()):
+        for way, points in one["mbps"].items():
+            if way == "copying the array once":
+                continue
+            axes.loglog(*zip(*points), "o-", label=way)
+        axes.set(title=f"{one['what']}\n{one['backend']}, {one['device']}",
+                 xlabel="frames per call", ylabel="Mb/s of information bits")
+        axes.title.set_fontsize(9)
+        axes.grid(True, which="both", alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--decoders", default="viterbi,ldpc,sync")
+    parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
+    parser.add_argument("--most", type=int, default=100000, help="frames per call")
+    parser.add_argument("--flowgraph", action="store_true")
+    parser.add_argument("--tool", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--plot", type=pathlib.Path)
+    args = parser.parse_args()
+    report = {"command": "bench/array_rates.py " + " ".join(sys.argv[1:]),
+              "environment": environment(), "decoders": {}}
+    for subject in (Viterbi, Ldpc, Sync):
+        if subject.command in args.decoders.split(","):
+            counts = [n for n in (1, 10, 100, 1000, 10000, 100000)
+                      if n <= min(args.most, subject.most)]
+            report["decoders"][subject.command] = measure(subject(), counts, args)
+    if args.json:
+        args.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if args.plot:
+        plot(report, args.plot)
+
+
+if __name__ == "__main__":
+    main()

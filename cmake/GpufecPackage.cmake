@@ -1,0 +1,29 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# What CPack makes a Debian package of; packaging/make-deb says how.
+
+set(CPACK_PACKAGE_NAME gr-gpufec)
+set(CPACK_PACKAGE_VERSION ${GPUFEC_VERSION})
+set(CPACK_PACKAGE_VENDOR "gr-gpufec developers")
+set(CPACK_PACKAGE_CONTACT "gr-gpufec developers <gr-gpufec@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
+    "Viterbi, LDPC and synchronisation decoders for GNU Radio")
+set(CPACK_PACKAGE_DESCRIPTION
+    "Decoders of error-correcting codes for GNU Radio and for arrays in Python, which decode
+streams of soft values on an NVIDIA GPU, or with SIMD instructions on the CPU: convolutional
+codes, the LDPC codes of DVB-S2 and others, and codes for channels that insert and delete
+bits. With a command line tool, gpufec.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION hamradio)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The library is used by the module beside it.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "gnuradio (>= 3.10), python3, python3-numpy")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-distributed")
+set(CPACK_GENERATOR DEB)
+include(CPack)

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A stream of frames that many hosts decode, by gr-zeromq: a pair of flowgraphs.
+
+    zeromq_frames.py worker --deal tcp://HOST:5801 --collect tcp://HOST:5802    on every host
+    zeromq_frames.py deal --frames 100000 --out bits                            on HOST
+
+    stream ─► deal ─► ledger ─► rep_msg_sink ┄┄► req_msg_source ─► decode ─► push_msg_sink ┄┄┐
+    stream ◄─ collect ◄─ ledger ◄─ pull_msg_source ◄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘
+
+A worker asks for a packet of frames when it can take one. The ledger keeps each packet until its
+bits are back, which acknowledges it, and deals it again where that takes too long: a worker may
+die with what it holds. What comes back twice counts once, and the output has the input's order.
+"""
+
+import argparse
+import collections
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr, zeromq
+
+FRAMES = dict(termination="tailbiting", frame_bits=1024, polynomials=[0o171, 0o133])
+ITEMS, BYTES = 2 * FRAMES["frame_bits"], FRAMES["frame_bits"] // 8
+NUMBER = pmt.intern("number")
+
+
+def packet(number, data):
+    """A PDU with its number. Soft values and bits travel as bytes."""
+    meta = pmt.dict_add(pmt.make_dict(), NUMBER, pmt.from_uint64(number))
+    return pmt.cons(meta, pmt.init_u8vector(len(data), data.view(np.uint8)))
+
+
+def unpacked(message):
+    number = pmt.to_uint64(pmt.dict_ref(pmt.car(message), NUMBER, pmt.from_uint64(0)))
+    return number, np.array(pmt.u8vector_elements(pmt.cdr(message)), np.uint8)
+
+
+class ledger(gr.basic_block):
+    """Which packets are dealt and not back, and what is back and not yet given out."""
+
+    def __init__(self, window, timeout):
+        gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
+        self.window, self.timeout = window, timeout
+        self.changed = threading.Condition()
+        self.dealt = collections.OrderedDict() # number: (when, values), oldest first
+        self.back = {}                         # number: bits
+        self.next_in = self.next_out = self.again = 0
+        self.ended = False
+        self.message_port_register_out(pmt.intern("frames"))
+        self.message_port_register_in(pmt.intern("bits"))
+        self.set_msg_handler(pmt.intern("bits"), self.acknowledge)
+
+    def deal(self, values):
+        """Deals a packet, as soon as not too many are out."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.next_in - self.next_out < self.window)
+            number, self.next_in = self.next_in, self.next_in + 1
+            self.dealt[number] = (time.monotonic(), values)
+        self.message_port_pub(pmt.intern("frames"), packet(number, values))
+
+    def acknowledge(self, message):
+        number, bits = unpacked(message)
+        with self.changed:
+            if self.dealt.pop(number, None): # else it was dealt twice, and is back already
+                self.back[number] = bits
+                self.changed.notify_all()
+
+    def deal_again(self):
+        """Deals what is out for too long."""
+        now, late = time.monotonic(), []
+        with self.changed:
+            while self.dealt and now - next(iter(self.dealt.values()))[0] > self.timeout:
+                number, (_, values) = self.dealt.popitem(last=False)
+                self.dealt[number] = (now, values)
+                late.append((number, values))
+            self.again += len(late)
+        for number, values in late:
+            self.message_port_pub(pmt.intern("frames"), packet(number, values))
+
+    def take(self):
+        """The next packet's bits in order, or None at the end."""
+        while True:
+            with self.changed:
+                if self.next_out in self.back:
+                    bits = self.back.pop(self.next_out)
+                    self.next_out += 1
+                    self.changed.notify_all()
+                    return bits
+                if self.ended and self.next_out == self.next_in:
+                    return None
+                self.changed.wait(0.05)
+            self.deal_again()
+
+    def end(self):
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+
+class deal(gr.sync_block):
+    """Packets of soft values to the ledger."""
+
+    def __init__(self, book, frames):
+        gr.sync_block.__init__(self, "deal", in_sig=[(np.int8, frames * ITEMS)], out_sig=None)
+        self.book = book
+
+    def work(self, input_items, output_items):
+        for values in input_items[0]:
+            self.book.deal(values.copy())
+        return len(input_items[0])
+
+    def stop(self): # all input is dealt
+        self.book.end()
+        return True
+
+
+class collect(gr.sync_block):
+    """Packets of bits from the ledger."""
+
+    def __init__(self, book, frames):
+        gr.sync_block.__init__(self, "collect", in_sig=None, out_sig=[(np.uint8, frames * BYTES)])
+        self.book = book
+
+    def work(self, input_items, output_items):
+        bits = self.book.take()
+        if bits is None:
+            return -1
+        output_items[0][0][:] = bits
+        return 1
+
+
+class decode(gr.basic_block):
+    """Packets of soft values to packets of bits."""
+
+    def __init__(self, **options):
+        gr.basic_block.__init__(self, "decode", in_sig=None, out_sig=None)
+        self.decoder = gpufec.viterbi_decoder(**FRAMES, **options)
+        self.message_port_register_in(pmt.intern("frames"))
+        self.message_port_register_out(pmt.intern("bits"))
+        self.set_msg_handler(pmt.intern("frames"), self.work_on)
+
+    def work_on(self, message):
+        number, values = unpacked(message)
+        bits, _ = self.decoder.decode(values.view(np.int8))
+        self.message_port_pub(pmt.intern("bits"), packet(number, bits))
+
+
+def worker(args):
+    top = gr.top_block()
+    ask = zeromq.req_msg_source(args.deal, 100, False)
+    decoder = decode(backend=args.backend, threads=args.threads)
+    answer = zeromq.push_msg_sink(args.collect, 100, False)
+    top.msg_connect((ask, "out"), (decoder, "frames"))
+    top.msg_connect((decoder, "bits"), (answer, "in"))
+    top.kept = decoder # GNU Radio does not keep blocks of Python
+    return top
+
+
+def dealer(args, values, sink):
+    """The flowgraph of the host that has the stream: `values` go in, bits to `sink`."""
+    top = gr.top_block()
+    book = ledger(args.window, args.timeout)
+    out = zeromq.rep_msg_sink(args.deal, 100, True)
+    back = zeromq.pull_msg_source(args.collect, 100, True)
+    top.msg_connect((book, "frames"), (out, "in"))
+    top.msg_connect((back, "out"), (book, "bits"))
+    size = args.packet * ITEMS
+    source = blocks.vector_source_b(values.ravel().view(np.uint8).tolist(), False, size)
+    there, again = deal(book, args.packet), collect(book, args.packet)
+    top.connect(source, there)
+    top.connect(again, blocks.vector_to_stream(gr.sizeof_char, args.packet * BYTES), sink)
+    top.book, top.kept = book, (there, again) # GNU Radio does not keep blocks of Python
+    return top
+
+
+def random_frames(count, ebn0_db=3.0, seed=1):
+    """Soft values of random frames, and their bits, packed."""
+    bits = np.packbits(gpufec.random_bits((count, FRAMES["frame_bits"]), seed), axis=1)
+    coded = gpufec.conv_encode(bits, **FRAMES, packed_output=False)
+    return gpufec.awgn(coded, ebn0_db, 0.5, seed), bits
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("role", choices=["deal", "worker"])
+    parser.add_argument("--deal", default="tcp://127.0.0.1:5801", help="where frames are had")
+    parser.add_argument("--collect", default="tcp://127.0.0.1:5802", help="where bits go")
+    parser.add_argument("--frames", type=int, default=20000, help="to decode")
+    parser.add_argument("--packet", type=int, default=64, help="frames per packet")
+    parser.add_argument("--window", type=int, default=64, help="packets that may be out")
+    parser.add_argument("--timeout", type=float, default=2.0,
+                        help="seconds after which a packet is dealt again")
+    parser.add_argument("--backend", default="auto")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out", default="/dev/null", help="file of decoded bits")
+    args = parser.parse_args()
+    if args.role == "worker":
+        top = worker(args)
+        top.start()
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        top.stop()
+        top.wait()
+        return 0
+    values, bits = random_frames(args.frames // args.packet * args.packet)
+    sink = blocks.vector_sink_b()
+    top = dealer(args, values, sink)
+    begin = time.monotonic()
+    top.run()
+    seconds = time.monotonic() - begin
+    found = np.array(sink.data(), np.uint8)
+    found.tofile(args.out)
+    wrong = np.unpackbits(found ^ bits.ravel()).mean() if found.size == bits.size else 1.0
+    print(f"{len(values)} frames in {seconds:.2f} s, {8 * found.size / seconds / 1e6:.1f} Mb/s, "
+          f"bit error rate {wrong:.1e}, {top.book.again} packets dealt again")
+    return int(found.size != bits.size)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,740 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Arrays on CUDA devices. The batch decoders of the rooms read and write memory of the
+ * device as well as that of the host, so what is added here is little: the conversion of
+ * input that is not as a batch has it, and of output that is not as the caller wants it.
+ */
+
+#include "cuda/runtime.h"
+#include "device_arrays.h"
+#include "ldpc/frame_batch.h"
+#include "ldpc/room.h"
+#include "pipeline/backends.h"
+#include "pipeline/host_memory.h"
+#include "viterbi/room.h"
+#include <condition_variable>
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+
+namespace gr::gpufec {
+
+using namespace cuda;
+
+namespace {
+
+// ---- memory ----
+
+class device_array_memory : public array_memory
+{
+public:
+    device_array_memory(std::size_t bytes, int device)
+        : array_memory(nullptr, bytes, { memory_kind::device, device })
+    {
+        select(device);
+        const auto what = std::to_string(bytes >> 20) + " MiB of device memory";
+        check(cudaMalloc(&d_data, std::max<std::size_t>(bytes, 1)), what.c_str());
+    }
+    ~device_array_memory() override { cudaFree(d_data); }
+};
+
+class locked_array_memory : public array_memory
+{
+public:
+    explicit locked_array_memory(std::size_t bytes)
+        : array_memory(nullptr, bytes, { memory_kind::page_locked, 0 })
+    {
+        if (cudaHostAlloc(&d_data,
+                          std::max<std::size_t>(bytes, 1),
+                          cudaHostAllocPortable) != cudaSuccess) {
+            cudaGetLastError();
+            throw std::bad_alloc();
+        }
+    }
+    ~locked_array_memory() override { cudaFreeHost(d_data); }
+};
+
+class ordinary_array_memory : public array_memory
+{
+public:
+    explicit ordinary_array_memory(std::size_t bytes)
+        : array_memory(nullptr, bytes, {}), d_memory(bytes)
+    {
+        d_data = d_memory.data();
+    }
+
+private:
+    const host_memory d_memory;
+};
+
+// ---- conversions ----
+
+constexpr unsigned threads = 256;
+
+unsigned blocks_of(std::size_t items)
+{
+    return unsigned(std::min<std::size_t>((items + threads - 1) / threads, 1u << 16));
+}
+
+__device__ std::size_t first_item()
+{
+    return std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t item_stride() { return std::size_t(gridDim.x) * blockDim.x; }
+
+__device__ float value_of(std::int8_t x) { return x == -128 ? -127.0f : float(x); }
+__device__ float value_of(float x) { return x == x ? x : 0.0f; }
+__device__ void set(std::int8_t& to, float x) { to = std::int8_t(__float2int_rn(x)); }
+__device__ void set(std::int16_t& to, float x) { to = std::int16_t(__float2int_rn(x)); }
+__device__ void set(float& to, float x) { to = x; }
+
+// Values times a factor, within limits, rounded to even; NaN is 0. Rows of \p row values
+// are \p stride values apart where they go.
+template <class From, class To>
+__global__ void convert(const From* from,
+                        std::size_t count,
+                        unsigned row,
+                        unsigned stride,
+                        float factor,
+                        float least,
+                        float most,
+                        To* to)
+{
+    for (auto i = first_item(); i < count; i += item_stride()) {
+        const auto r = i / row;
+        const float x = fminf(fmaxf(__fmul_rn(value_of(from[i]), factor), least), most);
+        set(to[r * stride + (i - r * row)], x);
+    }
+}
+
+// Bits of rows as the caller wants them: bit b of a row is bit positions[b], or b, of
+// what lies there packed, the first most significant.
+template <bool packed>
+__global__ void give_bits(const std::uint8_t* from,
+                          std::size_t row_bytes,
+                          const std::uint32_t* positions,
+                          std::size_t rows,
+                          unsigned bits,
+                          std::uint8_t* to)
+{
+    const unsigned items = packed ? (bits + 7) / 8 : bits;
+    for (auto i = first_item(); i < rows * items; i += item_stride()) {
+        const auto row = i / items;
+        const auto item = unsigned(i - row * items);
+        const auto* const there = from + row * row_bytes;
+        const auto bit = [&](unsigned b) -> unsigned {
+            const auto at = positions ? positions[b] : b;
+            return there[at / 8] >> (7 - at % 8) & 1u;
+        };
+        if (!packed) {
+            to[i] = bit(item);
+            continue;
+        }
+        unsigned byte = 0;
+        for (unsigned k = 0; k < 8; ++k) {
+            const auto b = 8 * item + k;
+            byte = byte << 1 | (b < bits ? bit(b) : 0);
+        }
+        to[i] = byte;
+    }
+}
+
+// ---- slots in flight ----
+
+// What a batch decoder calls when a batch may have finished.
+class completion
+{
+public:
+    void notify()
+    {
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            ++d_count;
+        }
+        d_condition.notify_all();
+    }
+    //! Sleeps until \p finished says so.
+    template <class Finished>
+    void wait(Finished&& finished)
+    {
+        for (;;) {
+            std::uint64_t seen;
+            {
+                std::lock_guard<std::mutex> lock(d_mutex);
+                seen = d_count;
+            }
+            if (finished()) {
+                return;
+            }
+            std::unique_lock<std::mutex> lock(d_mutex);
+            d_condition.wait_for(
+                lock, std::chrono::milliseconds(100), [&] { return d_count != seen; });
+        }
+    }
+
+private:
+    std::mutex d_mutex;
+    std::condition_variable d_condition;
+    std::uint64_t d_count = 0;
+};
+
+// The batch decoder of a room on a device, and its slots.
+template <class Room, class Slot>
+class device_arrays
+{
+public:
+    using job = typename Room::job;
+    using setup = typename Room::setup;
+
+    device_arrays(const setup& s, const run_options& run, int device)
+        : d_device(device), d_setup(s), d_slots(run.slots)
+    {
+        select(device);
+        const auto unit = Room::unit(s);
+        const auto whole = [unit](std::size_t n) { return (n + unit - 1) / unit * unit; };
+        const auto asked = whole(run.batch);
+        auto pieces = asked ? asked : Room::cuda_batch(s, run.slots, device);
+        if (!asked && run.most) {
+            pieces = std::min(pieces, whole(run.most));
+        }
+        d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device);
+        d_pieces = d_decoder->limits().pieces;
+        d_decoder->on_completion([this] { d_completion.notify(); });
+        d_queue.emplace();
+    }
+
+protected:
+    ~device_arrays() { settle(); }
+
+    // Fills slot after slot, and empties each before it is filled again.
+    // \p fill(slot, number, batch) submits, \p empty(slot) takes what it decoded.
+    template <class Fill, class Empty>
+    void run(std::size_t batches, Fill&& fill, Empty&& empty)
+    {
+        use(d_device);
+        const struct settled {
+            device_arrays& self;
+            ~settled() { self.settle(); }
+        } settled{ *this };
+        for (std::size_t b = 0; b < batches + d_slots.size(); ++b) {
+            const auto number = unsigned(b % d_slots.size());
+            auto& s = d_slots[number];
+            if (s.busy) {
+                d_completion.wait([&] { return d_decoder->finished(number); });
+                s.busy = false;
+                empty(s);
+            }
+            if (b < batches) {
+                fill(s, number, b);
+            }
+        }
+        check(cudaStreamSynchronize(d_queue->get()), "conversion");
+    }
+
+    void submit(Slot& s, unsigned number, const job& j, const batch_memory& memory)
+    {
+        d_decoder->submit(number, j, memory);
+        s.busy = true;
+    }
+
+    // What was put on the queue is done before a batch that needs it is submitted.
+    void finish_queue() { check(cudaStreamSynchronize(d_queue->get()), "conversion"); }
+
+    template <class T>
+    static T* ensure(std::unique_ptr<buffer<T>>& memory, std::size_t count)
+    {
+        if (!memory || memory->bytes() < count * sizeof(T)) {
+            memory.reset();
+            memory = std::make_unique<buffer<T>>(std::max<std::size_t>(count, 1));
+        }
+        return memory->get();
+    }
+
+    // Rows of bits that lie in \p from to the caller's memory.
+    void give(const std::uint8_t* from,
+              std::size_t row_bytes,
+              const std::uint32_t* positions,
+              std::size_t rows,
+              unsigned bits,
+              bool packed,
+              std::byte* out,
+              std::unique_ptr<buffer<std::uint8_t>>& dense)
+    {
+        const std::size_t items = packed ? (bits + 7) / 8 : bits;
+        const auto bytes = rows * items;
+        const bool there = place_of(out).kind == memory_kind::device;
+        auto* const to =
+            there ? reinterpret_cast<std::uint8_t*>(out) : ensure(dense, bytes);
+        const auto stream = d_queue->get();
+        if (packed) {
+            give_bits<true><<<blocks_of(bytes), threads, 0, stream>>>(
+                from, row_bytes, positions, rows, bits, to);
+        } else {
+            give_bits<false><<<blocks_of(bytes), threads, 0, stream>>>(
+                from, row_bytes, positions, rows, bits, to);
+        }
+        check(cudaGetLastError(), "kernel launch");
+        if (!there) {
+            check(cudaMemcpyAsync(out, to, bytes, cudaMemcpyDefault, stream),
+                  "copy of the output");
+        }
+    }
+
+    // Input that lies in the device's memory; page-locked input is copied there.
+    const std::byte* on_device(const std::byte* in,
+                               std::size_t bytes,
+                               std::unique_ptr<buffer<std::uint8_t>>& raw)
+    {
+        if (place_of(in).kind == memory_kind::device) {
+            return in;
+        }
+        auto* const to = ensure(raw, bytes);
+        check(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDefault, d_queue->get()),
+              "copy of the input");
+        return reinterpret_cast<const std::byte*>(to);
+    }
+
+    const int d_device;
+    const setup d_setup;
+    std::vector<Slot> d_slots;
+    std::size_t d_pieces = 0;
+    std::optional<stream> d_queue; // of conversions
+
+private:
+    // Nothing is in flight, whatever happened.
+    void settle() noexcept
+    {
+        for (unsigned number = 0; number < d_slots.size(); ++number) {
+            while (d_slots[number].busy) {
+                try {
+                    d_completion.wait([&] { return d_decoder->finished(number); });
+                } catch (const std::exception&) {
+                    // It failed, and so is not in flight.
+                }
+                d_slots[number].busy = false;
+            }
+        }
+        cudaStreamSynchronize(d_queue->get());
+    }
+
+    completion d_completion; // before the decoder, which calls it
+    std::unique_ptr<batch_decoder<job>> d_decoder;
+};
+
+using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
+
+// ---- Viterbi ----
+
+struct viterbi_array_slot {
+    bool busy = false;
+    bytes_buffer raw, input, output, dense;
+    // Of the batch in flight:
+    bool direct = false;
+    std::size_t first_item = 0; // of the output
+    std::size_t rows = 0;
+    std::size_t bits = 0; // of a row
+};
+
+class device_viterbi_arrays final
+    : public device_viterbi,
+      private device_arrays<viterbi::room, viterbi_array_slot>
+{
+public:
+    device_viterbi_arrays(const viterbi_options& options, bool packed, int device)
+        : device_arrays(viterbi::make_setup(options), options, device),
+          d_options(options),
+          d_packed(packed),
+          d_name(name_of(device))
+    {
+    }
+
+    std::string device() const override { return d_name; }
+
+    void decode(const device_call& call, std::uint64_t items) override
+    {
+        const auto& plan = d_setup.plan;
+        const std::uint64_t per_item = d_setup.packed4 ? 2 : 1;
+        const auto values = items * per_item;
+        const std::uint64_t stages = plan.streaming() ? d_setup.code.stages(values) : 0;
+        const auto pieces = plan.streaming()
+                                ? (stages + plan.decode_length - 1) / plan.decode_length
+                                : items / d_setup.frame_input_bytes();
+        const auto per_batch = d_pieces / plan.blocks_per_frame;
+        run((pieces + per_batch - 1) / per_batch,
+            [&](viterbi_array_slot& s, unsigned number, std::size_t b) {
+                const auto first = b * per_batch;
+                const auto n = std::min<std::uint64_t>(per_batch, pieces - first);
+                if (plan.streaming()) {
+                    fill_stream(s, number, call, first, n, values, stages);
+                } else {
+                    fill_frames(s, number, call, first, n);
+                }
+            },
+            [&](viterbi_array_slot& s) { empty(s, call); });
+    }
+
+private:
+    void fill_frames(viterbi_array_slot& s,
+                     unsigned number,
+                     const device_call& call,
+                     std::uint64_t first,
+                     std::size_t n)
+    {
+        const auto row = d_setup.frame_input_bytes();
+        s.rows = n;
+        s.bits = d_setup.plan.frame_bits;
+        s.first_item = first * items_of(s.bits);
+        viterbi::job j;
+        j.blocks = n * d_setup.plan.blocks_per_frame;
+        start(s,
+              number,
+              call,
+              j,
+              first * row,
+              n * row,
+              d_packed && items_of(s.bits) == d_setup.frame_output_bytes(),
+              n * d_setup.frame_output_bytes());
+    }
+
+    // As viterbi_decoder cuts a stream into batches.
+    void fill_stream(viterbi_array_slot& s,
+                     unsigned number,
+                     const device_call& call,
+                     std::uint64_t first,
+                     std::size_t n,
+                     std::uint64_t values,
+                     std::uint64_t stages)
+    {
+        const auto& plan = d_setup.plan;
+        const std::uint64_t per_item = d_setup.packed4 ? 2 : 1;
+        const auto begin_stage = first * plan.decode_length;
+        const auto begin =
+            d_setup.code.values(begin_stage -
+                                std::min<std::uint64_t>(begin_stage, plan.overlap)) /
+            per_item;
+        const auto end_value = std::min<std::uint64_t>(
+            values, d_setup.code.values((first + n) * plan.decode_length + plan.overlap));
+        const auto end = (end_value + per_item - 1) / per_item;
+        viterbi::job j;
+        j.first_block = first;
+        j.blocks = n;
+        j.first_value = begin * per_item;
+        j.values = std::min(end * per_item, values) - j.first_value;
+        s.rows = 1;
+        s.bits = std::min<std::uint64_t>((first + n) * plan.decode_length, stages) -
+                 begin_stage;
+        s.first_item = items_of(begin_stage);
+        const auto whole = n * (plan.decode_length / 8);
+        start(s,
+              number,
+              call,
+              j,
+              begin,
+              end - begin,
+              d_packed && items_of(s.bits) == whole,
+              whole);
+    }
+
+    // \p items from item \p begin on; \p dense: the output is as the caller wants it.
+    void start(viterbi_array_slot& s,
+               unsigned number,
+               const device_call& call,
+               const viterbi::job& j,
+               std::size_t begin,
+               std::size_t items,
+               bool dense,
+               std::size_t output_bytes)
+    {
+        auto* const out = call.out + s.first_item;
+        s.direct = dense && place_of(out).kind != memory_kind::ordinary;
+        const auto* in = call.in + begin * item_bytes();
+        if (d_options.format == soft_format::float32) {
+            in = converted(s, in, items);
+        }
+        finish_queue(); // the conversion, and what was taken out of this slot
+        submit(s,
+               number,
+               j,
+               { in,
+                 s.direct ? out
+                          : reinterpret_cast<std::byte*>(ensure(s.output, output_bytes)),
+                 nullptr });
+    }
+
+    const std::byte* converted(viterbi_array_slot& s, const std::byte* in, std::size_t n)
+    {
+        const auto* const from =
+            reinterpret_cast<const float*>(on_device(in, n * sizeof(float), s.raw));
+        auto* const to = reinterpret_cast<std::int8_t*>(ensure(s.input, n));
+        convert<<<blocks_of(n), threads, 0, d_queue->get()>>>(
+            from, n, 1u << 30, 0u, d_options.soft_scale, -128.0f, 127.0f, to);
+        check(cudaGetLastError(), "kernel launch");
+        return reinterpret_cast<const std::byte*>(to);
+    }
+
+    void empty(viterbi_array_slot& s, const device_call& call)
+    {
+        if (!s.direct) {
+            give(s.output->get(),
+                 d_setup.plan.streaming() ? 0 : d_setup.frame_output_bytes(),
+                 nullptr,
+                 s.rows,
+                 s.bits,
+                 d_packed,
+                 call.out + s.first_item,
+                 s.dense);
+        }
+    }
+
+    std::size_t items_of(std::size_t bits) const
+    {
+        return d_packed ? (bits + 7) / 8 : bits;
+    }
+    std::size_t item_bytes() const
+    {
+        return d_options.format == soft_format::float32 ? sizeof(float) : 1;
+    }
+
+    static std::string name_of(int device)
+    {
+        cudaDeviceProp properties;
+        check(cudaGetDeviceProperties(&properties, device), "device properties");
+        return properties.name;
+    }
+
+    const viterbi_options d_options;
+    const bool d_packed;
+    const std::string d_name;
+};
+
+// ---- LDPC ----
+
+struct ldpc_array_slot {
+    bool busy = false;
+    bytes_buffer raw, input, output, dense;
+    std::unique_ptr<host_memory> statuses, table;
+    std::size_t tabled = 0; // frames that the table in its input is of
+    ldpc::job job;
+    std::size_t first = 0, frames = 0; // of the batch in flight
+};
+
+class device_ldpc_arrays final : public device_ldpc,
+                                 private device_arrays<ldpc::room, ldpc_array_slot>
+{
+public:
+    device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
+        : device_arrays(ldpc::make_setup(options), options, device),
+          d_options(options),
+          d_packed(packed),
+          d_code(options.codes[0]),
+          d_limits(d_setup.limits(d_pieces))
+    {
+        cudaDeviceProp properties;
+        check(cudaGetDeviceProperties(&properties, device), "device properties");
+        d_name = properties.name;
+        if (!options.codeword && !(d_setup.message_only && d_code.systematic_prefix())) {
+            const auto& positions = d_code.message_positions();
+            d_positions = std::make_unique<buffer<std::uint32_t>>(positions.size());
+            check(cudaMemcpy(d_positions->get(),
+                             positions.data(),
+                             d_positions->bytes(),
+                             cudaMemcpyHostToDevice),
+                  "message positions");
+        }
+        for (auto& s : d_slots) {
+            ensure(s.input, d_limits.input_bytes);
+            ensure(s.output, d_limits.output_bytes);
+            s.statuses = std::make_unique<host_memory>(d_limits.status_bytes);
+            s.table = std::make_unique<host_memory>(ldpc::job::values_offset(d_pieces));
+            page_lock(s.statuses->data(), s.statuses->size());
+            page_lock(s.table->data(), s.table->size());
+        }
+    }
+    ~device_ldpc_arrays() override
+    {
+        for (auto& s : d_slots) {
+            page_unlock(s.statuses->data());
+            page_unlock(s.table->data());
+        }
+    }
+
+    std::string device() const override { return d_name; }
+
+    void decode(const device_call& call,
+                std::size_t frames,
+                ldpc_array_decoder::status* statuses) override
+    {
+        run((frames + d_pieces - 1) / d_pieces,
+            [&](ldpc_array_slot& s, unsigned number, std::size_t b) {
+                s.first = b * d_pieces;
+                s.frames = std::min(d_pieces, frames - s.first);
+                fill(s, number, call);
+            },
+            [&](ldpc_array_slot& s) {
+                const auto bits = d_options.codeword ? d_code.n() : d_code.k();
+                const std::size_t items = d_packed ? (bits + 7) / 8 : bits;
+                give(s.output->get(),
+                     d_setup.frame_output_bytes(d_code),
+                     d_positions ? d_positions->get() : nullptr,
+                     s.frames,
+                     bits,
+                     d_packed,
+                     call.out + s.first * items,
+                     s.dense);
+                const auto* const from =
+                    reinterpret_cast<const ldpc::frame_status*>(s.statuses->data());
+                for (std::size_t f = 0; f < s.frames; ++f) {
+                    statuses[s.first + f] = { from[f].iterations, from[f].unsatisfied };
+                }
+            });
+    }
+
+private:
+    void fill(ldpc_array_slot& s, unsigned number, const device_call& call)
+    {
+        const auto stream = d_queue->get();
+        if (s.tabled != s.frames) {
+            ldpc::frame_batch batch(d_setup, d_limits);
+            for (std::size_t f = 0; f < s.frames; ++f) {
+                batch.add(0);
+            }
+            finish_queue(); // a copy of the table may be under way
+            s.job = batch.make_job(s.table->data());
+            check(cudaMemcpyAsync(s.input->get(),
+                                  s.table->data(),
+                                  s.table->size(),
+                                  cudaMemcpyDefault,
+                                  stream),
+                  "copy of the table");
+            s.tabled = s.frames;
+        }
+        const std::size_t item =
+            d_options.format == llr_format::float32 ? sizeof(float) : 1;
+        const auto n = d_code.n();
+        const auto* const in =
+            on_device(call.in + s.first * n * item, s.frames * n * item, s.raw);
+        auto* const to = s.input->get() + ldpc::job::values_offset(d_pieces);
+        if (d_options.format == llr_format::float32) {
+            convert_from(reinterpret_cast<const float*>(in), s.frames, to);
+        } else {
+            convert_from(reinterpret_cast<const std::int8_t*>(in), s.frames, to);
+        }
+        check(cudaGetLastError(), "kernel launch");
+        finish_queue();
+        submit(s,
+               number,
+               s.job,
+               { reinterpret_cast<const std::byte*>(s.input->get()),
+                 reinterpret_cast<std::byte*>(s.output->get()),
+                 s.statuses->data() });
+    }
+
+    // As ldpc::input_format does.
+    template <class From>
+    void convert_from(const From* from, std::size_t frames, std::uint8_t* to)
+    {
+        switch (d_setup.precision) {
+        case ldpc_precision::int8:
+            return convert_to(from, frames, reinterpret_cast<std::int8_t*>(to));
+        case ldpc_precision::int16:
+            return convert_to(from, frames, reinterpret_cast<std::int16_t*>(to));
+        default:
+            return convert_to(from, frames, reinterpret_cast<float*>(to));
+        }
+    }
+    template <class From, class To>
+    void convert_to(const From* from, std::size_t frames, To* to)
+    {
+        const auto rule = d_setup.rule(d_code);
+        const float factor =
+            (d_options.positive_bit ? -1 : 1) * (d_options.format == llr_format::int8
+                                                     ? rule.scale / d_options.llr_scale
+                                                     : rule.scale);
+        const auto n = d_code.n();
+        const auto stride = unsigned(d_setup.frame_input_bytes(d_code) / sizeof(To));
+        convert<<<blocks_of(frames * n), threads, 0, d_queue->get()>>>(
+            from,
+            frames * n,
+            n,
+            stride,
+            factor,
+            -rule.channel_limit,
+            rule.channel_limit,
+            to);
+    }
+
+    const ldpc_options d_options;
+    const bool d_packed;
+    const ldpc_code d_code;
+    const batch_limits d_limits;
+    std::string d_name;
+    std::unique_ptr<buffer<std::uint32_t>> d_positions; // unless the message comes first
+};
+
+} // namespace
+
+memory_place place_of(const void* data)
+{
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
+        cudaGetLastError(); // no device, no such memory
+        return {};
+    }
+    switch (attributes.type) {
+    case cudaMemoryTypeHost:
+        return { memory_kind::page_locked, attributes.device };
+    case cudaMemoryTypeDevice:
+    case cudaMemoryTypeManaged:
+        return { memory_kind::device, attributes.device };
+    default:
+        return {};
+    }
+}
+
+void wait_for_stream(int device, std::uintptr_t stream)
+{
+    use(device);
+    check(cudaStreamSynchronize(stream == 2   ? cudaStreamPerThread
+                                : stream <= 1 ? cudaStreamLegacy
+                                              : reinterpret_cast<cudaStream_t>(stream)),
+          "the stream of an array");
+}
+
+void copy_memory(void* to, const void* from, std::size_t bytes)
+{
+    // A copy within a device does not wait for its end by itself.
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copy");
+    check(cudaStreamSynchronize(cudaStreamLegacy), "copy");
+}
+
+std::shared_ptr<array_memory> array_memory::page_locked(std::size_t bytes)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        cudaGetLastError();
+        return std::make_shared<ordinary_array_memory>(bytes);
+    }
+    return std::make_shared<locked_array_memory>(bytes);
+}
+
+std::shared_ptr<array_memory> array_memory::on_device(std::size_t bytes, int device)
+{
+    return std::make_shared<device_array_memory>(bytes, device);
+}
+
+std::unique_ptr<device_viterbi>
+make_device_viterbi(const viterbi_options& options, bool packed, int device)
+{
+    return std::make_unique<device_viterbi_arrays>(options, packed, device);
+}
+
+std::unique_ptr<device_ldpc>
+make_device_ldpc(const ldpc_options& options, bool packed, int device)
+{
+    return std::make_unique<device_ldpc_arrays>(options, packed, device);
+}
+
+} // namespace gr::gpufec

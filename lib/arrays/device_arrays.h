@@ -1,0 +1,48 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Decoding of arrays by one CUDA device without copies of the host's: what lies in the
+ * device's memory is decoded there, what lies in page-locked memory it copies by itself.
+ */
+
+#ifndef INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H
+#define INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H
+
+#include <gnuradio/gpufec/arrays.h>
+
+namespace gr::gpufec {
+
+//! Input and output of a call, each in memory of any kind.
+struct device_call {
+    const std::byte* in;
+    std::byte* out;
+};
+
+class device_viterbi
+{
+public:
+    virtual ~device_viterbi() = default;
+    virtual void decode(const device_call& call, std::uint64_t items) = 0;
+    virtual std::string device() const = 0;
+};
+
+class device_ldpc
+{
+public:
+    virtual ~device_ldpc() = default;
+    virtual void decode(const device_call& call,
+                        std::size_t frames,
+                        ldpc_array_decoder::status* statuses) = 0;
+    virtual std::string device() const = 0;
+};
+
+//! \throws std::runtime_error where there is no such device, std::invalid_argument
+std::unique_ptr<device_viterbi>
+make_device_viterbi(const viterbi_options& options, bool packed, int device);
+//! \copydoc make_device_viterbi
+std::unique_ptr<device_ldpc>
+make_device_ldpc(const ldpc_options& options, bool packed, int device);
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H */

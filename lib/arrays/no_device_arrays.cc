@@ -1,0 +1,60 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Stands in for arrays on CUDA devices in a build without CUDA. */
+
+#include "device_arrays.h"
+#include "pipeline/host_memory.h"
+#include <cstring>
+
+namespace gr::gpufec {
+
+namespace {
+
+[[noreturn]] void no_cuda()
+{
+    throw std::runtime_error("this build of gr-gpufec has no CUDA");
+}
+
+class host_array_memory : public array_memory
+{
+public:
+    explicit host_array_memory(std::size_t bytes)
+        : array_memory(nullptr, bytes, {}), d_memory(bytes)
+    {
+        d_data = d_memory.data();
+    }
+
+private:
+    const host_memory d_memory;
+};
+
+} // namespace
+
+memory_place place_of(const void*) { return {}; }
+
+void wait_for_stream(int, std::uintptr_t) { no_cuda(); }
+
+void copy_memory(void* to, const void* from, std::size_t bytes)
+{
+    std::memcpy(to, from, bytes);
+}
+
+std::shared_ptr<array_memory> array_memory::page_locked(std::size_t bytes)
+{
+    return std::make_shared<host_array_memory>(bytes);
+}
+
+std::shared_ptr<array_memory> array_memory::on_device(std::size_t, int) { no_cuda(); }
+
+std::unique_ptr<device_viterbi> make_device_viterbi(const viterbi_options&, bool, int)
+{
+    no_cuda();
+}
+
+std::unique_ptr<device_ldpc> make_device_ldpc(const ldpc_options&, bool, int)
+{
+    no_cuda();
+}
+
+} // namespace gr::gpufec

@@ -1,0 +1,508 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
+ * encoders and channels. What users call is arrays.py, which checks arrays; here are
+ * addresses. */
+
+#include "blocks/parameters.h"
+#include "channel/awgn.h"
+#include "channel/bsid.h"
+#include "channel/counter_random.h"
+#include "codebook.h"
+#include "cuda/devices.h"
+#include "dlpack.h"
+#include <gnuradio/gpufec/arrays.h>
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+
+namespace py = pybind11;
+using namespace gr::gpufec;
+
+void bind_sync_map(py::module& m);
+void bind_viterbi(py::module& m);
+
+namespace {
+
+using address = std::uintptr_t;
+
+const void* in_memory(address a) { return reinterpret_cast<const void*>(a); }
+void* out_memory(address a) { return reinterpret_cast<void*>(a); }
+
+using bytes_array = py::array_t<std::uint8_t, py::array::c_style>;
+
+const char* name_of(memory_kind kind)
+{
+    return kind == memory_kind::device        ? "device"
+           : kind == memory_kind::page_locked ? "page_locked"
+                                              : "ordinary";
+}
+
+// How a decoder runs: of all decoders the same, by name.
+void set_run(run_options& run, const py::dict& given)
+{
+    set_run_options(run,
+                    given["batch"].cast<int>(),
+                    given["slots"].cast<int>(),
+                    run.max_latency_ms,
+                    given["backend"].cast<std::string>(),
+                    given["device"].cast<int>(),
+                    given["devices"].cast<std::vector<int>>(),
+                    given["threads"].cast<int>(),
+                    run.device_timeout_ms);
+    run.most = given["most"].cast<std::size_t>();
+}
+
+ldpc_code code_of(const std::string& standard,
+                  const std::string& frame_size,
+                  const std::string& rate,
+                  const std::string& code_file)
+{
+    if (!code_file.empty()) {
+        return ldpc_code::from_alist_file(code_file);
+    }
+    require(standard == "dvbs2", "standard", '"' + standard + '"', "dvbs2");
+    return ldpc_code::dvbs2(frame_size, rate);
+}
+
+void bind_memory(py::module& m)
+{
+    py::class_<array_memory, std::shared_ptr<array_memory>>(
+        m, "memory", py::module_local(), "Memory that is given back when nobody has it.")
+        .def_property_readonly("address",
+                               [](const array_memory& o) { return address(o.data()); })
+        .def_property_readonly("bytes", &array_memory::bytes)
+        .def_property_readonly(
+            "kind", [](const array_memory& o) { return name_of(o.place().kind); })
+        .def_property_readonly("device",
+                               [](const array_memory& o) { return o.place().device; })
+        .def("array", [](const std::shared_ptr<array_memory>& o) {
+            return py::array_t<std::uint8_t>(
+                o->bytes(), static_cast<std::uint8_t*>(o->data()), py::cast(o));
+        });
+    m.def("page_locked", &array_memory::page_locked);
+    m.def("on_device", &array_memory::on_device);
+    m.def("place_of", [](address a) {
+        const auto place = place_of(in_memory(a));
+        return py::make_tuple(name_of(place.kind), place.device);
+    });
+    m.def("wait_for_stream", &wait_for_stream, py::call_guard<py::gil_scoped_release>());
+    m.def(
+        "copy",
+        [](address to, address from, std::size_t bytes) {
+            copy_memory(out_memory(to), in_memory(from), bytes);
+        },
+        py::call_guard<py::gil_scoped_release>());
+    m.def("read_dlpack", &read_dlpack);
+    m.def("make_dlpack", &make_dlpack);
+    m.def("cuda_devices", [] {
+        std::vector<std::string> names;
+        for (const auto& d : find_cuda_devices().devices) {
+            names.push_back(d.name);
+        }
+        return names;
+    });
+}
+
+void bind_viterbi_decoder(py::module& m)
+{
+    using decoder = viterbi_array_decoder;
+    py::class_<decoder>(m, "viterbi_array_decoder", py::module_local())
+        .def(py::init([](int constraint_length,
+                         const std::vector<int>& polynomials,
+                         const std::string& puncturing,
+                         const std::string& ends,
+                         int frame_bits,
+                         const std::string& soft_input,
+                         float soft_scale,
+                         bool packed_output,
+                         int decode_length,
+                         int overlap,
+                         const std::string& cuda_kernel,
+                         int positive_bit,
+                         const py::dict& run,
+                         std::uint64_t expected) {
+            viterbi_options o{ conv_code(constraint_length, polynomials, puncturing) };
+            o.ends = termination_from_string(ends);
+            o.frame_bits = not_negative("frame_bits", frame_bits);
+            o.format = soft_format_from_string(soft_input);
+            o.soft_scale = soft_scale;
+            o.decode_length = not_negative("decode_length", decode_length);
+            o.overlap = not_negative("overlap", overlap);
+            o.cuda_kernel = cuda_kernel;
+            o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+            set_run(o, run);
+            py::gil_scoped_release released;
+            return std::make_unique<decoder>(o, packed_output, expected);
+        }))
+        .def("decode_length", &decoder::decode_length)
+        .def("overlap", &decoder::overlap)
+        .def("items_per_frame", &decoder::items_per_frame)
+        .def("output_items", &decoder::output_items)
+        .def("decode",
+             [](decoder& d, address in, std::uint64_t items, address out) {
+                 decoder::status s;
+                 {
+                     py::gil_scoped_release released;
+                     s = d.decode(in_memory(in), items, out_memory(out));
+                 }
+                 return py::make_tuple(s.channel_error_rate, s.metric);
+             })
+        .def("active_backend", &decoder::active_backend)
+        .def("active_device", &decoder::active_device);
+
+    // Rows of packed bits, to such rows.
+    m.def("conv_encode",
+          [](const bytes_array& rows,
+             std::size_t bits,
+             int constraint_length,
+             const std::vector<int>& polynomials,
+             const std::string& puncturing,
+             const std::string& ends) {
+              const conv_code code(constraint_length, polynomials, puncturing);
+              const auto kind = termination_from_string(ends);
+              const bool frames = kind != termination::streaming;
+              const std::size_t count = rows.shape(0), row = rows.shape(1);
+              const conv_encoder_kernel encoder(code, kind, frames ? bits : 0);
+              const auto coded_bits = encoder.coded_bits(bits);
+              const auto coded = (coded_bits + 7) / 8;
+              bytes_array out(std::vector<std::size_t>{ count, coded });
+              const auto* const from = rows.data();
+              auto* const to = out.mutable_data();
+              {
+                  py::gil_scoped_release released;
+                  for (std::size_t k = 0; k < count; ++k) {
+                      if (frames) {
+                          encoder.encode_frame_packed(from + k * row, to + k * coded);
+                      } else {
+                          auto one = encoder;
+                          one.encode_packed(from + k * row, bits, to + k * coded);
+                      }
+                  }
+              }
+              return py::make_tuple(out, coded_bits);
+          });
+}
+
+void bind_ldpc(py::module& m)
+{
+    py::class_<ldpc_code>(m, "ldpc_code", py::module_local())
+        .def(py::init(&code_of),
+             py::arg("standard") = "dvbs2",
+             py::arg("frame_size") = "normal",
+             py::arg("rate") = "1/2",
+             py::arg("code_file") = "")
+        .def_property_readonly("name", &ldpc_code::name)
+        .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword.")
+        .def_property_readonly("k", &ldpc_code::k, "Bits of a message.")
+        .def_property_readonly("checks", &ldpc_code::checks)
+        .def_property_readonly("edges", &ldpc_code::edges)
+        .def_property_readonly("can_encode", &ldpc_code::can_encode)
+        .def_property_readonly("message_positions",
+                               [](const ldpc_code& c) {
+                                   const auto& p = c.message_positions();
+                                   return py::array_t<std::uint32_t>(p.size(), p.data());
+                               })
+        .def("check",
+             [](const ldpc_code& c, unsigned row) {
+                 if (row >= c.checks()) {
+                     throw py::index_error("check " + std::to_string(row));
+                 }
+                 const auto bits = c.check(row);
+                 return std::vector<std::uint32_t>(bits.begin(), bits.end());
+             })
+        .def_static("dvbs2_rates", &ldpc_code::dvbs2_rates, py::arg("frame_size"))
+        .def("__repr__", [](const ldpc_code& c) {
+            return "<ldpc_code " + c.name() + ": n=" + std::to_string(c.n()) +
+                   ", k=" + std::to_string(c.k()) + ">";
+        });
+
+    using decoder = ldpc_array_decoder;
+    py::class_<decoder>(m, "ldpc_array_decoder", py::module_local())
+        .def(py::init([](const ldpc_code& code,
+                         const std::string& soft_input,
+                         float llr_scale,
+                         const std::string& algorithm,
+                         const std::string& precision,
+                         int max_iterations,
+                         bool early_stop,
+                         const std::string& output,
+                         bool packed_output,
+                         const std::string& schedule,
+                         double offset,
+                         double normalization,
+                         int positive_bit,
+                         const py::dict& run) {
+            ldpc_options o;
+            o.codes = { code };
+            o.format = llr_format_from_string(soft_input);
+            require(std::isfinite(llr_scale) && llr_scale > 0,
+                    "llr_scale",
+                    llr_scale,
+                    "finite values above 0");
+            o.llr_scale = llr_scale;
+            o.algorithm = ldpc_algorithm_from_string(algorithm);
+            o.precision = ldpc_precision_from_string(precision);
+            o.schedule = ldpc_schedule_from_string(schedule);
+            o.max_iterations =
+                not_negative("max_iterations", max_iterations, "1 to 1000");
+            o.early_stop = early_stop;
+            o.codeword = choose<bool>(
+                "output", output, { { "message", false }, { "codeword", true } });
+            o.offset = offset;
+            o.normalization = normalization;
+            o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+            set_run(o, run);
+            py::gil_scoped_release released;
+            return std::make_unique<decoder>(o, packed_output);
+        }))
+        .def("items_per_frame", &decoder::items_per_frame)
+        .def("output_items", &decoder::output_items)
+        .def("decode",
+             [](decoder& d, address in, std::size_t frames, address out) {
+                 static_assert(sizeof(decoder::status) == 2 * sizeof(std::uint32_t));
+                 py::array_t<std::uint32_t> statuses(
+                     std::vector<std::size_t>{ frames, 2 });
+                 auto* const to =
+                     reinterpret_cast<decoder::status*>(statuses.mutable_data());
+                 {
+                     py::gil_scoped_release released;
+                     d.decode(in_memory(in), frames, out_memory(out), to);
+                 }
+                 return statuses;
+             })
+        .def("active_backend", &decoder::active_backend)
+        .def("active_device", &decoder::active_device);
+
+    // Rows of packed bits, to such rows.
+    m.def("ldpc_encode", [](const bytes_array& messages, const ldpc_code& code) {
+        const std::size_t rows = messages.shape(0), row = messages.shape(1);
+        const ldpc_encoder_kernel encoder(code);
+        const std::size_t coded = (code.n() + 7) / 8;
+        bytes_array out(std::vector<std::size_t>{ rows, coded });
+        const auto* const from = messages.data();
+        auto* const to = out.mutable_data();
+        {
+            py::gil_scoped_release released;
+            for (std::size_t k = 0; k < rows; ++k) {
+                encoder.encode_packed(from + k * row, to + k * coded);
+            }
+        }
+        return out;
+    });
+}
+
+drift_prior prior_of(int first, const std::vector<double>& weights)
+{
+    return { first, weights };
+}
+
+void bind_sync_decoder(py::module& m)
+{
+    using decoder = sync_array_decoder;
+    py::class_<sync_code>(m, "sync_code", py::module_local())
+        .def(py::init([](const py::object& codebook,
+                         int q,
+                         int n,
+                         int frame_symbols,
+                         int alphabet) {
+            return sync_code(not_negative("n", n, "1 and more"),
+                             not_negative("q", q, "2 to 65536"),
+                             not_negative("frame_symbols", frame_symbols, "1 and more"),
+                             words_of(codebook, q, n, frame_symbols, alphabet),
+                             not_negative("alphabet", alphabet, "2 to 16"));
+        }));
+
+    py::class_<decoder>(m, "sync_array_decoder", py::module_local())
+        .def(py::init([](const sync_code& code,
+                         double p_insert,
+                         double p_delete,
+                         double p_substitute,
+                         const py::dict& more,
+                         const py::dict& run) {
+            const auto text = [&](const char* name) {
+                return more[name].cast<std::string>();
+            };
+            const auto number = [&](const char* name) {
+                return not_negative(name, more[name].cast<int>());
+            };
+            sync_options o(code,
+                           bsid_model(p_insert, p_delete, p_substitute, code.alphabet()));
+            o.mode = sync_mode_from_string(text("mode"));
+            o.soft_input = choose<bool>("soft_input",
+                                        text("soft_input"),
+                                        { { "hard", false }, { "float", true } });
+            o.output = sync_output_from_string(text("output"));
+            o.form = sync_form_from_string(text("form"));
+            o.precision = sync_precision_from_string(text("precision"));
+            o.storage = sync_storage_from_string(text("storage"));
+            o.receiver = sync_receiver_from_string(text("receiver"));
+            o.exclusion = more["exclusion"].cast<double>();
+            o.change_first = more["mn_min"].cast<int>();
+            o.change_last = more["mn_max"].cast<int>();
+            o.lookahead = number("lookahead");
+            o.acquire = number("acquire");
+            o.priors = more["priors"].cast<bool>();
+            o.positive_bit = number("positive_bit");
+            o.start = prior_of(more["start_first"].cast<int>(),
+                               more["start_prior"].cast<std::vector<double>>());
+            if (o.start.probability.empty()) {
+                o.start.probability = { 1 };
+            }
+            o.end = prior_of(more["end_first"].cast<int>(),
+                             more["end_prior"].cast<std::vector<double>>());
+            set_run(o, run);
+            py::gil_scoped_release released;
+            return std::make_unique<decoder>(o);
+        }))
+        .def("frame_bytes", &decoder::frame_bytes)
+        .def("decode",
+             [](decoder& d,
+                address items,
+                const py::array_t<std::uint64_t, py::array::c_style>& begins,
+                const py::array_t<std::uint64_t, py::array::c_style>& lengths,
+                address priors,
+                address out) {
+                 const std::size_t frames = begins.size();
+                 bytes_array statuses(frames * sizeof(sync_status));
+                 auto* const to = reinterpret_cast<sync_status*>(statuses.mutable_data());
+                 const auto* const from = begins.data();
+                 const auto* const long_each = lengths.data();
+                 {
+                     py::gil_scoped_release released;
+                     d.decode(in_memory(items),
+                              from,
+                              long_each,
+                              frames,
+                              static_cast<const float*>(in_memory(priors)),
+                              out_memory(out),
+                              to);
+                 }
+                 return statuses;
+             })
+        .def("decode_stream",
+             [](decoder& d, address items, std::size_t count) {
+                 decoder::frames f;
+                 {
+                     py::gil_scoped_release released;
+                     f = d.decode_stream(in_memory(items), count);
+                 }
+                 bytes_array statuses(f.statuses.size() * sizeof(sync_status));
+                 if (!f.statuses.empty()) {
+                     std::memcpy(
+                         statuses.mutable_data(), f.statuses.data(), statuses.size());
+                 }
+                 return py::make_tuple(
+                     bytes_array(f.output.size(), f.output.data()),
+                     statuses,
+                     py::array_t<std::int64_t>(f.begins.size(), f.begins.data()),
+                     bytes_array(f.locked.size(), f.locked.data()));
+             })
+        .def("active_backend", &decoder::active_backend)
+        .def("active_device", &decoder::active_device);
+    m.attr("sync_status_bytes") = sizeof(sync_status);
+
+    m.def("sync_encode",
+          [](const py::array_t<std::uint16_t, py::array::c_style>& symbols,
+             const sync_code& code) {
+              const std::size_t count = symbols.size();
+              bytes_array out(count * code.n());
+              const auto* const from = symbols.data();
+              auto* const to = out.mutable_data();
+              {
+                  py::gil_scoped_release released;
+                  const std::size_t frame = code.frame_symbols();
+                  for (std::size_t i = 0; i < count; i += frame) {
+                      sync_encode(
+                          code, from + i, std::min(frame, count - i), to + i * code.n());
+                  }
+              }
+              return out;
+          });
+}
+
+void bind_channels(py::module& m)
+{
+    m.def("random_bits", [](std::size_t count, std::uint64_t seed, std::uint64_t first) {
+        bytes_array out(count);
+        auto* const to = out.mutable_data();
+        {
+            py::gil_scoped_release released;
+            counter_random(seed).bits(first, count, to);
+        }
+        return out;
+    });
+    m.def("awgn",
+          [](const bytes_array& bits,
+             double ebn0_db,
+             double rate,
+             std::uint64_t seed,
+             const std::string& format,
+             double amplitude,
+             std::uint64_t first) {
+              const awgn_channel channel(ebn0_db, rate, seed, amplitude);
+              const auto kind = soft_format_from_string(format);
+              const std::size_t n = bits.size();
+              const auto* const from = bits.data();
+              const std::size_t bytes = kind == soft_format::float32   ? n * sizeof(float)
+                                        : kind == soft_format::packed4 ? (n + 1) / 2
+                                                                       : n;
+              bytes_array out(bytes);
+              auto* const to = out.mutable_data();
+              {
+                  py::gil_scoped_release released;
+                  if (kind == soft_format::float32) {
+                      channel.float32(first, from, n, reinterpret_cast<float*>(to));
+                  } else if (kind == soft_format::packed4) {
+                      channel.packed4(first, from, n, to);
+                  } else {
+                      channel.int8(first, from, n, reinterpret_cast<std::int8_t*>(to));
+                  }
+              }
+              return out;
+          });
+    m.def("bsid",
+          [](const bytes_array& symbols,
+             double p_insert,
+             double p_delete,
+             double p_substitute,
+             std::uint64_t seed,
+             unsigned alphabet) {
+              bsid_channel channel(bsid_model(p_insert, p_delete, p_substitute, alphabet),
+                                   seed);
+              const std::size_t rows = symbols.shape(0), columns = symbols.shape(1);
+              const auto* const from = symbols.data();
+              std::vector<std::uint8_t> received;
+              py::array_t<std::int64_t> lengths(rows);
+              auto* const length = lengths.mutable_data();
+              {
+                  py::gil_scoped_release released;
+                  for (std::size_t row = 0; row < rows; ++row) {
+                      length[row] = 0;
+                      for (std::size_t i = 0; i < columns; ++i) {
+                          length[row] += channel.send(from[row * columns + i], received);
+                      }
+                  }
+              }
+              return py::make_tuple(bytes_array(received.size(), received.data()),
+                                    lengths);
+          });
+}
+
+} // namespace
+
+PYBIND11_MODULE(_gpufec, m)
+{
+    m.attr("__version__") = GPUFEC_VERSION;
+    bind_sync_map(m);
+    bind_viterbi(m);
+    bind_memory(m);
+    bind_viterbi_decoder(m);
+    bind_ldpc(m);
+    bind_sync_decoder(m);
+    bind_channels(m);
+}

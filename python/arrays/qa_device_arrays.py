@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arrays on a CUDA device, and page-locked ones: the bits of ordinary arrays."""
+
+import sys
+import unittest
+
+import numpy as np
+
+import gpufec
+
+if not gpufec.arrays._core.cuda_devices():
+    print("skipped: no CUDA device")
+    sys.exit(77)
+try:
+    import torch
+except ModuleNotFoundError:
+    torch = None
+try:
+    import cupy
+except ModuleNotFoundError:
+    cupy = None
+
+CUDA = dict(backend="cuda")
+
+
+def noisy(shape, soft_input="int8", **code):
+    bits = gpufec.random_bits(shape)
+    coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
+    if soft_input == "packed4" and coded.shape[-1] % 2:
+        coded = coded[..., :-1].copy()
+    return gpufec.awgn(coded, 1.5, 0.5, soft_input=soft_input)
+
+
+def pinned(array):
+    there = gpufec.pinned_empty(array.shape, array.dtype)
+    there[:] = array
+    return there
+
+
+class qa_device_arrays(unittest.TestCase):
+    def same(self, decode, values, **code):
+        """An array, wherever it lies, gives what an ordinary one gives on the CPU."""
+        expected, said = decode(values, backend="cpu", **code)
+        for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
+                             ("ordinary", values)):
+            found, status = decode(given, **CUDA, **code)
+            self.assertEqual(status.backend, "cuda")
+            self.assertEqual(isinstance(found, gpufec.device_array), where == "device")
+            found = found.numpy() if where == "device" else found
+            with self.subTest(where, shape=values.shape, dtype=values.dtype, **code):
+                np.testing.assert_array_equal(found, expected)
+                for name in ("iterations", "unsatisfied"):
+                    if hasattr(said, name):
+                        np.testing.assert_array_equal(getattr(status, name),
+                                                      getattr(said, name))
+
+    def test_streams(self):
+        for soft_input in ("int8", "float", "packed4"):
+            for count in (1, 1000, 300007, 2000000):
+                for code in (dict(), dict(puncturing="101,110")):
+                    values = noisy(count, soft_input, **code)
+                    for packed in (True, False):
+                        if values.size:
+                            self.same(gpufec.viterbi_decode, values, packed_output=packed,
+                                      **code)
+        self.same(gpufec.viterbi_decode, noisy((3, 4000)))
+        self.same(gpufec.viterbi_decode, noisy(100000), batch=64, slots=2)
+        self.same(gpufec.viterbi_decode, noisy(100000), positive_bit=0)
+
+    def test_frames(self):
+        for termination in ("terminated", "truncated", "tailbiting"):
+            for frame_bits, frames in ((40, 1), (64, 3000), (333, 700), (5000, 30)):
+                for soft_input in ("int8", "float"):
+                    code = dict(termination=termination, frame_bits=frame_bits)
+                    values = noisy((frames, frame_bits), soft_input, **code)
+                    for packed in (True, False):
+                        self.same(gpufec.viterbi_decode, values, packed_output=packed, **code)
+
+    def test_ldpc(self):
+        for code in (dict(frame_size="short", rate="1/2"), dict(rate="3/4")):
+            known = gpufec.ldpc_code(**code)
+            bits = gpufec.random_bits((17, known.k))
+            words = gpufec.ldpc_encode(bits, **code, packed_input=False, packed_output=False)
+            nats = (4 * gpufec.awgn(words, 2.0, known.k / known.n, 5, "float",
+                                    positive_bit=0)).astype(np.float32)
+            nats[0, :3] = np.nan, np.inf, -np.inf
+            steps = np.clip(np.rint(2 * np.nan_to_num(nats)), -128, 127).astype(np.int8)
+            for values in (nats, steps):
+                for more in (dict(), dict(packed_output=False), dict(output="codeword"),
+                             dict(precision="int16"), dict(precision="float"), dict(batch=5),
+                             dict(positive_bit=1, max_iterations=3)):
+                    self.same(gpufec.ldpc_decode, values, **code, **more)
+
+    def test_sync(self):
+        code = dict(q=16, n=8, frame_symbols=40)
+        book = gpufec.codebook_davey_mackay(8, 16, 40)
+        symbols = np.random.default_rng(1).integers(0, 16, (25, 40)).astype(np.uint8)
+        received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, book, **code))
+        expected, _ = gpufec.sync_decode(received, book, **code, lengths=lengths, backend="cpu")
+        found, status = gpufec.sync_decode(gpufec.to_device(received), book, **code, **CUDA,
+                                           lengths=lengths)
+        np.testing.assert_array_equal(found.numpy(), expected)
+        self.assertTrue(status.valid.all())
+
+    def test_out(self):
+        code = dict(termination="tailbiting", frame_bits=64)
+        values = noisy((500, 64), **code)
+        expected, _ = gpufec.viterbi_decode(values, **code)
+        there = gpufec.to_device(values)
+        for out in (gpufec.to_device(np.zeros_like(expected)),
+                    gpufec.pinned_empty(expected.shape, np.uint8), np.empty_like(expected)):
+            found, _ = gpufec.viterbi_decode(there, **code, out=out)
+            self.assertIs(found, out)
+            found = found.numpy() if isinstance(found, gpufec.device_array) else found
+            np.testing.assert_array_equal(found, expected)
+        decoder = gpufec.viterbi_decoder(**code, **CUDA)
+        for count in (1, 499, 0, 500):
+            some, _ = decoder.decode(gpufec.to_device(values[:count]))
+            np.testing.assert_array_equal(some.numpy(), expected[:count])
+
+    @unittest.skipUnless(torch, "no PyTorch here")
+    def test_torch(self):
+        values = noisy(100000)
+        expected, _ = gpufec.viterbi_decode(values)
+        there = torch.from_numpy(values).cuda()
+        found, _ = gpufec.viterbi_decode(there, **CUDA)
+        np.testing.assert_array_equal(torch.from_dlpack(found).cpu().numpy(), expected)
+        # What another stream has begun is waited for.
+        side = torch.cuda.Stream()
+        for _ in range(5):
+            later = torch.zeros_like(there)
+            torch.cuda.synchronize()
+            with torch.cuda.stream(side):
+                torch.cuda._sleep(20_000_000)
+                later.copy_(there)
+                found, _ = gpufec.viterbi_decode(later, **CUDA)
+            np.testing.assert_array_equal(found.numpy(), expected)
+        with self.assertRaisesRegex(ValueError, "^values is not contiguous"):
+            gpufec.viterbi_decode(there[::2], **CUDA)
+        with self.assertRaisesRegex(ValueError, "^values is of type float64"):
+            gpufec.viterbi_decode(there.double(), **CUDA)
+        with self.assertRaisesRegex(ValueError, "^backend is cpu"):
+            gpufec.viterbi_decode(there, backend="cpu")
+        with self.assertRaisesRegex(ValueError, "^values is on CUDA device 0"):
+            gpufec.viterbi_decode(there, device=1)
+        host, _ = gpufec.viterbi_decode(torch.from_numpy(values))
+        np.testing.assert_array_equal(host, expected)
+
+    @unittest.skipUnless(cupy, "no CuPy here")
+    def test_cupy(self):
+        values = noisy(100000)
+        expected, _ = gpufec.viterbi_decode(values)
+        there = cupy.asarray(values)
+        found, _ = gpufec.viterbi_decode(there, **CUDA)
+        np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
+
+        class Interface: # as Numba has it, which has no DLPack
+            def __init__(self, array):
+                self.array = array
+                self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            late = cupy.zeros_like(there)
+            for _ in range(200):
+                late += 1
+            late[:] = there
+            found, _ = gpufec.viterbi_decode(Interface(late), **CUDA)
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+    def test_freed(self):
+        class Gone:
+            def __init__(self, array):
+                self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+        there = gpufec.device_array((1 << 20,), np.int8)
+        gone = Gone(there)
+        del there
+        with self.assertRaisesRegex(ValueError, "^values is an array in memory that no CUDA"):
+            gpufec.viterbi_decode(gone, **CUDA)
+
+    def test_huge(self):
+        with self.assertRaises(RuntimeError):
+            gpufec.device_array((1 << 45,), np.int8)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The notebook runs, and its curves fall as they should."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+try:
+    import matplotlib
+except ModuleNotFoundError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+matplotlib.use("Agg")
+
+NOTEBOOK = pathlib.Path(__file__).resolve().parents[2] / "examples" / "error_rates.ipynb"
+
+
+class qa_notebook(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+        cells = ["".join(c["source"]) for c in cls.notebook["cells"] if c["cell_type"] == "code"]
+        cls.found = {}
+        for number, cell in enumerate(cells):
+            exec(compile(cell, f"cell {number}", "exec"), cls.found)
+
+    def test_is_committed_without_results(self):
+        for cell in self.notebook["cells"]:
+            self.assertFalse(cell.get("outputs"))
+            self.assertIsNone(cell.get("execution_count"))
+
+    def test_three_plots(self):
+        self.assertEqual(len(self.found["plt"].get_fignums()), 3)
+
+    def test_curves(self):
+        """Each falls with a better channel, from where the decoder fails to where it works."""
+        for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
+            for label, (_, rates) in self.found[name].items():
+                with self.subTest(label):
+                    self.assertGreater(rates[0], worst)
+                    self.assertLess(rates[-1], best)
+                    self.assertEqual(list(rates), sorted(rates, reverse=True))
+        (_, rates), = self.found["sync_rates"].values()
+        self.assertEqual(list(rates), sorted(rates))
+        self.assertLess(rates[0], 0.02)
+        self.assertGreater(rates[-1], rates[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

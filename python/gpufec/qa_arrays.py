@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Functions on arrays beside flowgraphs and the command line tool: the same bits."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+
+import qa_support as support
+
+
+def through(source, block, sink):
+    top = gr.top_block()
+    top.connect(source, block, sink)
+    top.run()
+    return np.array(sink.data())
+
+
+def source_of(array, tags=()):
+    kind = {np.int8: blocks.vector_source_b, np.uint8: blocks.vector_source_b,
+            np.float32: blocks.vector_source_f}[array.dtype.type]
+    return kind(array.ravel().view(np.uint8 if array.dtype == np.int8 else array.dtype).tolist(),
+                False, 1, list(tags))
+
+
+def by_tool(decoder, array, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        there, back = pathlib.Path(folder, "in"), pathlib.Path(folder, "out")
+        array.tofile(there)
+        subprocess.run([os.environ["GPUFEC_TOOL"], "decode", decoder, *options, str(there),
+                        str(back)], check=True, capture_output=True)
+        return np.fromfile(back, np.uint8)
+
+
+class qa_arrays(unittest.TestCase):
+    def test_viterbi_streams(self):
+        bits = gpufec.random_bits(30011)
+        coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False,
+                                   puncturing="101,110")
+        for soft_input in ("int8", "float", "packed4"):
+            values = gpufec.awgn(coded[:len(coded) // 2 * 2], 1.0, 0.75, 3, soft_input)
+            decoded, _ = gpufec.viterbi_decode(values, puncturing="101,110")
+            block = gpufec.gpu_viterbi_pbvd(puncturing="101,110", soft_input=soft_input)
+            expected = through(source_of(values), block, blocks.vector_sink_b())
+            with self.subTest(soft_input):
+                np.testing.assert_array_equal(decoded, expected)
+                np.testing.assert_array_equal(
+                    decoded, by_tool("viterbi", values, "--puncturing", "101,110",
+                                     "--soft-input", soft_input))
+
+    def test_viterbi_frames(self):
+        for termination in ("terminated", "truncated", "tailbiting"):
+            code = dict(termination=termination, frame_bits=77)
+            bits = gpufec.random_bits((301, 77))
+            coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
+            values = gpufec.awgn(coded, 1.0, 0.5)
+            decoded, _ = gpufec.viterbi_decode(values, **code)
+            expected = through(source_of(values), gpufec.gpu_viterbi_pbvd(**code),
+                               blocks.vector_sink_b())
+            with self.subTest(termination):
+                np.testing.assert_array_equal(decoded.ravel(), expected)
+
+    def test_the_encoder_blocks(self):
+        code = dict(termination="tailbiting", frame_bits=100)
+        packed = gpufec.random_bits((9, 104)) # the last four of each are beyond the frame
+        packed = np.packbits(packed, axis=1)
+        expected = through(source_of(packed), gpufec.conv_encoder(**code),
+                           blocks.vector_sink_b())
+        np.testing.assert_array_equal(gpufec.conv_encode(packed, **code).ravel(), expected)
+        packed = np.packbits(gpufec.random_bits((3, 7200)), axis=1)
+        code = dict(frame_size="short", rate="1/2")
+        expected = through(source_of(packed), gpufec.ldpc_encoder(**code),
+                           blocks.vector_sink_b())
+        np.testing.assert_array_equal(gpufec.ldpc_encode(packed, **code).ravel(), expected)
+
+    def test_ldpc(self):
+        code = dict(frame_size="short", rate="3/4")
+        k = gpufec.ldpc_code(**code).k
+        words = gpufec.ldpc_encode(np.packbits(gpufec.random_bits((12, k)), axis=1), **code,
+                                   packed_output=False)
+        nats = 4 * gpufec.awgn(words, 2.2, 0.75, 5, "float", positive_bit=0)
+        values = np.clip(np.rint(2 * nats), -127, 127).astype(np.int8)
+        for precision in ("int8", "float"):
+            for given, soft_input in ((values, "int8"), (nats.astype(np.float32), "float")):
+                block = gpufec.gpu_ldpc_dvbs2(soft_input=soft_input, precision=precision,
+                                              **code)
+                sink = blocks.vector_sink_b()
+                expected = through(source_of(given), block, sink)
+                iterations = [pmt.to_long(t.value) for t in sink.tags()
+                              if pmt.symbol_to_string(t.key) == "ldpc_iterations"]
+                decoded, status = gpufec.ldpc_decode(given, precision=precision, **code)
+                with self.subTest(precision, soft_input=soft_input):
+                    np.testing.assert_array_equal(decoded.ravel(), expected)
+                    np.testing.assert_array_equal(status.iterations, iterations)
+        np.testing.assert_array_equal(
+            gpufec.ldpc_decode(values, **code)[0].ravel(),
+            by_tool("ldpc", values, "--frame-size", "short", "--rate", "3/4"))
+
+    def test_sync(self):
+        code = dict(q=16, n=8, frame_symbols=40)
+        rates = dict(p_insert=5e-3, p_delete=5e-3)
+        book = gpufec.codebook_davey_mackay(8, 16, 40, 1)
+        symbols = np.random.default_rng(1).integers(0, 16, (25, 40)).astype(np.uint8)
+        received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, book, **code), **rates)
+        tags = []
+        for first, length in zip(np.cumsum(lengths) - lengths, lengths):
+            tag = gr.tag_t()
+            tag.offset, tag.key = int(first), pmt.intern("packet_len")
+            tag.value = pmt.from_long(int(length))
+            tags.append(tag)
+        for output, sink in (("symbols", blocks.vector_sink_b),
+                             ("posteriors", blocks.vector_sink_f)):
+            decoded, _ = gpufec.sync_decode(received, book, **code, **rates, lengths=lengths,
+                                            output=output)
+            block = gpufec.gpu_sync_map(book, output=output, **code, **rates)
+            vector = decoded[0, 0].size if output == "posteriors" else 1
+            top = gr.top_block()
+            end = sink(1)
+            chain = [source_of(received, tags), block]
+            if block.output_signature().sizeof_stream_item(0) != end.input_signature() \
+                    .sizeof_stream_item(0):
+                size = block.output_signature().sizeof_stream_item(0)
+                chain.append(blocks.vector_to_stream(4, size // 4))
+                self.assertEqual(size, 4 * vector)
+            top.connect(*chain, end)
+            top.run()
+            with self.subTest(output):
+                np.testing.assert_array_equal(decoded.ravel(),
+                                              np.array(end.data(), decoded.dtype))
+        stream, _ = gpufec.sync_decode(received, book, **code, **rates, mode="stream")
+        expected = through(source_of(received),
+                           gpufec.gpu_sync_map(book, mode="stream", **code, **rates),
+                           blocks.vector_sink_b())
+        np.testing.assert_array_equal(stream.ravel(), expected)
+
+
+if __name__ == "__main__":
+    support.main()
