@@ -10,9 +10,7 @@ import numpy as np
 
 import gpufec
 
-if not gpufec.arrays._core.cuda_devices():
-    print("skipped: no CUDA device")
-    sys.exit(77)
+DEVICES = gpufec.arrays._core.cuda_devices()
 try:
     import torch
 except ModuleNotFoundError:
@@ -39,6 +37,7 @@ def pinned(array):
     return there
 
 
+@unittest.skipUnless(DEVICES, "no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
         """An array, wherever it lies, gives what an ordinary one gives on the CPU."""
@@ -187,4 +186,7 @@ class qa_device_arrays(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not DEVICES:
+        print("skipped: no CUDA device")
+        sys.exit(77)
     unittest.main()
