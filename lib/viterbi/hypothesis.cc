@@ -141,7 +141,7 @@ void hypothesis::read(const std::int8_t* values,
     };
     std::size_t i = 0;
     if (std::int64_t(first) > begin && std::int64_t(first + count + ahead) <= end) {
-        if (d_arrangement == order::as_sent && !d_alternate && !d_inverted) {
+        if (as_received()) {
             std::memcpy(out, values + (std::int64_t(first) - begin), count);
             return;
         }

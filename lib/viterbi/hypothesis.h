@@ -63,6 +63,12 @@ public:
     }
     bool flips(std::uint64_t j) const { return d_inverted ^ (d_alternate && j % 2); }
 
+    //! Whether read() changes nothing.
+    bool as_received() const
+    {
+        return d_arrangement == order::as_sent && !d_alternate && !d_inverted;
+    }
+
     //! Values behind \p count of the code's that have to be there for them.
     static constexpr unsigned ahead = 3;
 

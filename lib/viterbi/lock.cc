@@ -19,7 +19,6 @@ constexpr unsigned unsettled = 128;
 constexpr std::size_t most_hypotheses = 1024;
 constexpr unsigned windows_as_one = 4;
 constexpr unsigned control_frames = 32;
-constexpr std::int32_t erased = -1;
 constexpr unsigned frame_bytes = frame_stages / 8;
 
 // The order in which a mother code has the outputs of its codes.
@@ -180,10 +179,19 @@ phase_search::phase_search(const viterbi_options& run,
                 }
                 const bool sent = code.sent(stage, output);
                 const bool flipped = h.flips(j) != code.inverted(output);
-                r.from.push_back(sent ? std::int32_t(h.from(j)) : erased);
+                r.from.push_back(sent ? std::int32_t(h.from(j)) : 0);
                 r.sign.push_back(!sent ? 0 : flipped ? -1 : 1);
             }
         }
+        // Longer than a cycle, for the loops that go through it.
+        const auto once = r.from.size();
+        const unsigned times = (64 + once - 1) / once;
+        for (std::size_t i = once; i < times * once; ++i) {
+            r.from.push_back(r.from[i - once] + std::int32_t(h.cycle()));
+            r.sign.push_back(r.sign[i - once]);
+        }
+        r.stages *= times;
+        r.values *= times;
         d_window = std::max<std::size_t>(
             d_window, code.values(frame_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
@@ -216,18 +224,15 @@ void phase_search::lay(const reading& r,
         if (inside) {
             const auto* at = values.values + (start - first);
             for (std::size_t k = 0; k < n; ++k) {
-                out[i + k] =
-                    std::int8_t(std::max<int>(at[std::max(from[k], 0)], -127) * sign[k]);
+                out[i + k] = std::int8_t(at[from[k]] * sign[k]);
             }
             continue;
         }
         for (std::size_t k = 0; k < n; ++k) {
             const auto at = start + from[k];
-            const bool there = from[k] != erased && at >= first && at < end;
+            const bool there = at >= first && at < end;
             out[i + k] =
-                there ? std::int8_t(std::max<int>(values.values[at - first], -127) *
-                                    sign[k])
-                      : std::int8_t(0);
+                there ? std::int8_t(values.values[at - first] * sign[k]) : std::int8_t(0);
         }
     }
 }
@@ -371,7 +376,7 @@ phase_search::beginning(const value_span& values, const found& f, std::uint64_t 
     const auto steps = (frame_stages - unsettled) / step_stages;
     // A frame after the other, backwards, the settled part of each up to that of the one
     // before.
-    const auto cycles = (frame_stages - unsettled) / r.stages;
+    const auto cycles = (frame_stages - unsettled) / r.stages; // or several of them
     const double p = std::clamp(f.error_rate, f.chance / 20, f.chance * highest_rate);
     const double if_wrong = std::log(p / f.chance);
     const double if_right = std::log((1 - p) / (1 - f.chance));

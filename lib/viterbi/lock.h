@@ -28,7 +28,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Soft values of a stream, by their number.
+//! Soft values of a stream, by their number; −127 is the least.
 struct value_span {
     const std::int8_t* values;
     std::uint64_t first, end;
@@ -55,7 +55,7 @@ public:
 
     //! Values that a window has, and those from the beginning of one to the next.
     std::size_t window() const { return d_window; }
-    std::size_t stride() const { return d_window / 2 * 3; }
+    std::size_t stride() const { return d_window / 4 * 7; }
     //! Windows to be given at once, for speed.
     std::size_t windows_at_once() const { return d_at_once; }
 
@@ -89,9 +89,9 @@ private:
     // Where a hypothesis has its code's values among a mother's.
     struct reading {
         unsigned mother;
-        std::vector<std::int32_t> from; // −1: erased; the values of a cycle
-        std::vector<std::int8_t> sign;
-        unsigned stages, values; // of a cycle
+        std::vector<std::int32_t> from; // the values of some cycles
+        std::vector<std::int8_t> sign;  // 0: erased
+        unsigned stages, values;        // of these
     };
 
     void lay(const reading& r,

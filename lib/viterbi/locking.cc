@@ -91,8 +91,7 @@ public:
     {
         open(d_which);
         d_search.forget();
-        d_held.clear();
-        d_head = 0;
+        d_head = d_tail = 0;
         d_first = d_next_window = d_judged = 0;
         d_windows = 0;
         d_finishing = d_ended = false;
@@ -139,21 +138,17 @@ public:
             const auto n = std::min<std::size_t>(
                 count - taken,
                 std::max<std::size_t>(1, std::min<std::size_t>(most, 1u << 16)));
-            const auto size = d_held.size();
-            d_held.resize(size + n * (packed ? 2 : 1));
-            auto* const to = reinterpret_cast<std::byte*>(d_held.data() + size);
+            auto* const to = room_for(n * (packed ? 2 : 1));
             if (d_options.format == soft_format::float32) {
                 convert(static_cast<const float*>(items) + taken,
                         d_options.soft_scale,
-                        to,
+                        reinterpret_cast<std::byte*>(to),
                         n);
+                limit(to, to, n);
             } else if (packed) {
-                unpack4(static_cast<const std::byte*>(items) + taken,
-                        0,
-                        2 * n,
-                        d_held.data() + size);
+                unpack4(static_cast<const std::byte*>(items) + taken, 0, 2 * n, to);
             } else {
-                std::memcpy(to, static_cast<const std::byte*>(items) + taken, n);
+                limit(static_cast<const std::int8_t*>(items) + taken, to, n);
             }
             taken += n;
         }
@@ -328,7 +323,31 @@ private:
     // ---- what is held ----
 
     std::uint64_t first_held() const { return d_first; }
-    std::uint64_t end_held() const { return d_first + d_held.size() - d_head; }
+    std::uint64_t end_held() const { return d_first + d_tail - d_head; }
+    // Where the next n values go.
+    std::int8_t* room_for(std::size_t n)
+    {
+        if (d_tail + n > d_held.size()) {
+            const auto count = d_tail - d_head;
+            std::memmove(d_held.data(), d_held.data() + d_head, count);
+            d_head = 0;
+            d_tail = count;
+            // So large that this is rare.
+            const auto spare = std::min<std::size_t>(8 * (count + n), 1u << 24);
+            if (count + n + spare / 2 > d_held.size()) {
+                d_held.resize(count + n + spare);
+            }
+        }
+        d_tail += n;
+        return d_held.data() + d_tail - n;
+    }
+    // −128 has no opposite, and counts as −127.
+    static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n)
+    {
+        for (std::size_t i = 0; i < n; ++i) {
+            to[i] = std::max<std::int8_t>(from[i], -127);
+        }
+    }
     value_span held() const
     {
         return { d_held.data() + d_head, first_held(), end_held() };
@@ -341,10 +360,6 @@ private:
         }
         d_first += n;
         d_head += n;
-        if (d_head > (1u << 18) && d_head > d_held.size() / 2) {
-            d_held.erase(d_held.begin(), d_held.begin() + d_head);
-            d_head = 0;
-        }
     }
     // Values that were taken and not yet looked at.
     std::size_t ahead() const
@@ -571,8 +586,12 @@ private:
             const auto n =
                 std::min<std::uint64_t>(there - missing - d_fed, d_fresh.size());
             const auto begin = std::int64_t(first_held()) - std::int64_t(s.start);
-            h.read(held().values, begin, there, d_fed, n, d_fresh.data());
-            const auto taken = d_decoder->push(d_fresh.data(), n);
+            const auto* values = held().values + (std::int64_t(d_fed) - begin);
+            if (!h.as_received()) {
+                h.read(held().values, begin, there, d_fed, n, d_fresh.data());
+                values = d_fresh.data();
+            }
+            const auto taken = d_decoder->push(values, n);
             d_fed += taken;
             some |= taken > 0;
             if (taken < n) {
@@ -828,9 +847,10 @@ private:
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
     unsigned d_which = 0;
 
-    // Values of the stream that are held, from number d_first on, at d_head.
+    // Values of the stream that are held, from number d_first on, from d_head
+    // to d_tail.
     std::vector<std::int8_t> d_held;
-    std::size_t d_head = 0;
+    std::size_t d_head = 0, d_tail = 0;
     std::uint64_t d_first = 0;
 
     state d_state = state::searching;

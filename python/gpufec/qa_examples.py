@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -41,6 +42,7 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         names = sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".grc"))
+        names.remove("viterbi_lock.grc") # a window: it does not end
         self.assertEqual(len(names), 4)
         for name in names:
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
@@ -55,6 +57,30 @@ class qa_examples(unittest.TestCase):
                         r"(\d+) wrong symbols of (\d+)", output).groups())
                     self.assertEqual(symbols, 21000)
                     self.assertTrue(0.005 < wrong / symbols < 0.02)
+
+    @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
+                         "GNU Radio Companion or Qt is not installed")
+    def test_window(self):
+        """The flowgraph that draws runs without a screen, and finds what is sent."""
+        with tempfile.TemporaryDirectory() as folder:
+            run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
+                HOME=folder, GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
+            environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "HOME": folder}
+            with subprocess.Popen(
+                    [sys.executable, os.path.join(folder, "viterbi_lock.py")],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                    env=environment) as program:
+                killer = threading.Timer(100, program.kill)
+                killer.start()
+                lines = []
+                for line in program.stdout:
+                    lines.append(line)
+                    if "(event . lock)" in line:
+                        program.kill() # it waits for its window to be closed
+                killer.cancel()
+            output = "".join(lines)
+            self.assertNotIn("Traceback", output)
+            self.assertRegex(output, r"\(event \. lock\).*\(preset \. dvb_3_4\)")
 
     def test_python(self):
         program = os.path.join(EXAMPLES, "viterbi_ber.py")

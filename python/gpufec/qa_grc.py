@@ -76,6 +76,7 @@ WRONG_DECODERS = [
     dict(devices="[0, -1]"), dict(devices="[0] * 17"),
     dict(threads="257"), dict(slots="'three'"), dict(status_period_s="-1"),
     dict(lock="auto", lock_memory="9999"),
+    dict(lock="auto", preset="gsm", frame_bits="100"),
 ]
 RIGHT_CODES = [
     dict(), custom(), custom(constraint_length="9", polynomials="(0o561, 0o753)"),
