@@ -891,6 +891,28 @@ class qa_wrong_code(unittest.TestCase):
         self.assertTrue(self.judge(whole)["wrong_code"])
         self.assertTrue(self.judge(noise, "--soft-input", "float", kind="f")["wrong_code"])
 
+    def test_finds_the_phase(self):
+        soft = array.array("b", self.with_errors(0.02)[1:]).tobytes()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.json")
+            result = run("decode", "viterbi", "--backend", "cpu", "--lock", "auto",
+                         "--lock-constellation", "qpsk", "--lock-presets", "dvb_3_4,dvb_7_8",
+                         "--unpacked", "--json", path, "-", "-", input=soft)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(path) as file:
+                report = json.load(file)
+        self.assertEqual((report["locks"], report["dropped"]), (1, 1))
+        lock, = report["changes"]
+        self.assertEqual((lock["pair_phase"], lock["rotation"], lock["swapped"]),
+                         (1, 0, False))
+        self.assertAlmostEqual(lock["error_rate"], 0.02, delta=0.01)
+        self.assertEqual(len(result.stdout), 59999)
+        self.assertIn(b"pair phase 1", result.stderr)
+        none = run("decode", "viterbi", "--backend", "cpu", "--lock", "auto", "-", "-",
+                   input=bytes(100000))
+        self.assertIn(b"WARNING: found no signal", none.stderr)
+        self.assertEqual(none.stdout, b"")
+
     def test_other_formats(self):
         noisy = self.with_errors(0.02)
         floats = self.judge([v / 20 for v in noisy], "--soft-input", "float", kind="f")

@@ -80,10 +80,11 @@ class one_chain_deframer(gr.hier_block2):
             preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
             packed_output=False, backend=self.backend,
             positive_bit=1) # as gr-satellites' soft symbols are
-        chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
+        # Python forgets blocks that nobody holds.
+        self.chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
         self.connect(self, self.decoder, blocks.char_to_float(1, 1),
-                     blocks.add_const_ff(-0.5), chain)
-        self.msg_connect((chain, "out"), (self, "out"))
+                     blocks.add_const_ff(-0.5), self.chain)
+        self.msg_connect((self.chain, "out"), (self, "out"))
 
 
 def read_wav(path):

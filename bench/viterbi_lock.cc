@@ -5,12 +5,12 @@
  * Prints JSON.
  *
  * Usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates SECONDS
- *                     [--backend cpu|cuda] [--threads N]
+ *                     [--backend cpu|cuda] [--threads N] [--limit SECONDS]
  *
  * lock:  receivers of QPSK that may have any of DVB-S's five rates are switched on at a
  *        random place of a random symbol, turned and mirrored at random.
  * slips: streams that lose or repeat a soft value every 30,000.
- * noise: Gaussian noise, searched for all of these.
+ * noise: Gaussian noise, searched for all of these, for so many seconds at most.
  * rates: soft values per second while locked, with and without a lock to find, and while
  *        searching. */
 
@@ -47,6 +47,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
+    double limit = 1e9; // seconds of noise
 };
 
 double now()
@@ -373,7 +374,7 @@ json noise(const settings& s, std::uint64_t values)
             (v == -127 ? 1 : above(v - 0.5)) - (v == 127 ? 0 : above(v + 0.5));
     }
     const discrete_distribution gaussian(p);
-    std::atomic<std::uint64_t> found{ 0 }, windows{ 0 };
+    std::atomic<std::uint64_t> found{ 0 }, windows{ 0 }, searched{ 0 };
     std::size_t hypotheses = 0;
     const auto begin = now();
     share(s.threads, values, [&](unsigned t, std::uint64_t, std::uint64_t n) {
@@ -393,9 +394,13 @@ json noise(const settings& s, std::uint64_t values)
             const value_span span{ some.data(), first, first + some.size() };
             found += bool(search.search(span, first, at_once));
             windows += at_once;
+            searched += some.size();
+            if (now() - begin > s.limit) {
+                break;
+            }
         }
     });
-    return json::object({ { "values", values },
+    return json::object({ { "values", searched.load() },
                           { "hypotheses", hypotheses },
                           { "windows", windows.load() },
                           { "false_locks", found.load() },
@@ -481,6 +486,8 @@ int main(int count, char** arguments)
         if (!std::strcmp(arguments[i], "--backend")) {
             s.where =
                 std::strcmp(arguments[i + 1], "cuda") ? backend::cpu : backend::cuda;
+        } else if (!std::strcmp(arguments[i], "--limit")) {
+            s.limit = std::stod(arguments[i + 1]);
         } else if (!std::strcmp(arguments[i], "--threads")) {
             s.threads = unsigned(std::stoul(arguments[i + 1]));
         }
@@ -499,7 +506,7 @@ int main(int count, char** arguments)
     } else {
         std::cerr
             << "usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates "
-               "SECONDS [--backend cpu|cuda] [--threads N]\n";
+               "SECONDS [--backend cpu|cuda] [--threads N] [--limit SECONDS]\n";
         return 1;
     }
     std::cout << result.to_string() << "\n";

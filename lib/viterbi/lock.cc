@@ -271,6 +271,13 @@ void phase_search::measure_chance()
 // The chance level of these very values: their signs are drawn by lot.
 double phase_search::chance_of(const found& f, const value_span& values)
 {
+    if (d_control && d_control->index == f.index && d_control->window == f.window) {
+        tally all;
+        for (auto part = f.first; part <= f.last; ++part) {
+            all += d_control->of[part];
+        }
+        return all.rate();
+    }
     const auto& r = d_readings[f.index];
     auto& m = *d_mothers[r.mother];
     const counter_random random(f.window);
@@ -287,16 +294,34 @@ double phase_search::chance_of(const found& f, const value_span& values)
         }
     }
     m.decode(control_frames + 1);
-    tally all;
+    d_control = control{ f.index, f.window, {} };
     for (unsigned i = 1; i <= control_frames; ++i) {
-        all += m.count(i);
+        const auto counted = count_parts(m, i);
+        for (unsigned part = 0; part < parts; ++part) {
+            d_control->of[part] += counted[part];
+        }
     }
-    return all.rate();
+    return chance_of(f, values);
+}
+
+std::array<encode_again::tally, phase_search::parts>
+phase_search::count_parts(const mother& m, std::size_t frame) const
+{
+    std::array<tally, parts> counted{};
+    tally each[frame_stages];
+    const std::size_t steps = (frame_stages - unsettled) / m.encoder.step_stages();
+    m.count(frame, each);
+    for (unsigned part = 0; part < parts; ++part) {
+        for (auto k = steps * part / parts; k < steps * (part + 1) / parts; ++k) {
+            counted[part] += each[k];
+        }
+    }
+    return counted;
 }
 
 double phase_search::threshold() const
 {
-    return std::log(d_hypotheses.size() * windows_as_one / false_alarm);
+    return std::log(d_hypotheses.size() * (windows_as_one + runs) / false_alarm);
 }
 
 std::optional<phase_search::found>
@@ -317,53 +342,88 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     for (auto& m : d_mothers) {
         m->decode(std::exchange(m->used, 0));
     }
-    std::vector<std::vector<tally>> tallies(windows);
-    for (auto& of_window : tallies) {
+    d_control.reset();
+    // All of them first: what the frames hold goes when a chance level is measured.
+    std::vector<std::vector<std::array<tally, parts>>> counted(windows);
+    for (auto& window : counted) {
         for (const auto& r : d_readings) {
             auto& m = *d_mothers[r.mother];
-            of_window.push_back(m.count(m.used++));
+            window.push_back(count_parts(m, m.used++));
         }
     }
+    const auto size = d_hypotheses.size();
     for (std::size_t w = 0; w < windows; ++w) {
-        d_before.push_front(std::move(tallies[w]));
+        found f{};
+        f.window = first + w * stride();
+        // Windows before this one, with it.
+        std::vector<tally> whole(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            for (const auto& part : counted[w][i]) {
+                whole[i] += part;
+            }
+        }
+        d_before.push_front(std::move(whole));
         if (d_before.size() > windows_as_one) {
             d_before.pop_back();
         }
-        std::vector<tally> sum(d_hypotheses.size());
+        std::vector<tally> sum(size);
+        f.first = 0;
+        f.last = parts - 1;
         for (const auto& window : d_before) {
-            std::vector<double> ratio;
-            for (std::size_t i = 0; i < sum.size(); ++i) {
+            for (std::size_t i = 0; i < size; ++i) {
                 sum[i] += window[i];
-                const auto chance = d_chance[d_hypotheses[i].which()];
-                ratio.push_back(
-                    sum[i].rate() < highest_rate * chance
-                        ? likelihood_ratio(sum[i].values, sum[i].wrong, chance)
-                        : 0);
             }
-            const auto best = std::max_element(ratio.begin(), ratio.end());
-            if (*best < threshold()) {
-                continue;
-            }
-            const auto rivals =
-                std::count_if(ratio.begin(), ratio.end(), [&](double other) {
-                    return other > *best - threshold() / 2;
-                });
-            if (rivals > 1) {
-                continue;
-            }
-            found f{};
-            f.index = unsigned(best - ratio.begin());
-            f.window = first + w * stride();
-            f.error_rate = sum[f.index].rate();
-            f.chance = chance_of(f, values);
-            if (f.error_rate < highest_rate * f.chance &&
-                likelihood_ratio(sum[f.index].values, sum[f.index].wrong, f.chance) >=
-                    threshold()) {
+            if (decides(sum, f, values)) {
                 return f;
+            }
+        }
+        // A part of it alone, where a signal is short or fades.
+        for (f.first = 0; f.first < parts; ++f.first) {
+            sum.assign(size, tally());
+            for (f.last = f.first; f.last < parts; ++f.last) {
+                for (std::size_t i = 0; i < size; ++i) {
+                    sum[i] += counted[w][i][f.last];
+                }
+                if (decides(sum, f, values)) {
+                    return f;
+                }
             }
         }
     }
     return {};
+}
+
+// Whether one hypothesis alone fits; if so, `f` says which.
+bool phase_search::decides(const std::vector<tally>& sum,
+                           found& f,
+                           const value_span& values)
+{
+    std::vector<double> ratio;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        const auto chance = d_chance[d_hypotheses[i].which()];
+        ratio.push_back(sum[i].rate() < highest_rate * chance
+                            ? likelihood_ratio(sum[i].values, sum[i].wrong, chance)
+                            : 0);
+    }
+    const auto best = std::max_element(ratio.begin(), ratio.end());
+    if (*best < threshold()) {
+        return false;
+    }
+    const auto rivals = std::count_if(ratio.begin(), ratio.end(), [&](double other) {
+        return other > *best - threshold() / 2;
+    });
+    if (rivals > 1) {
+        return false;
+    }
+    f.index = unsigned(best - ratio.begin());
+    const auto& its = sum[f.index];
+    const auto& h = d_hypotheses[f.index];
+    f.begins = h.start(f.window) +
+               h.code().values(unsettled + (frame_stages - unsettled) * f.first / parts);
+    f.error_rate = its.rate();
+    f.chance = chance_of(f, values);
+    return f.error_rate < highest_rate * f.chance &&
+           likelihood_ratio(its.values, its.wrong, f.chance) >= threshold();
 }
 
 std::uint64_t
@@ -403,7 +463,7 @@ phase_search::beginning(const value_span& values, const found& f, std::uint64_t 
             m.count(i, each.data());
             const auto end =
                 frame + i == 0
-                    ? steps
+                    ? steps * (f.last + 1) / parts
                     : std::min<std::size_t>(steps, cycles * r.stages / step_stages);
             for (auto s = end; s-- > 0;) {
                 const auto right = each[s].values - each[s].wrong;

@@ -21,6 +21,7 @@
 
 #include "encode_again.h"
 #include "hypothesis.h"
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -55,13 +56,19 @@ public:
 
     //! Values that a window has, and those from the beginning of one to the next.
     std::size_t window() const { return d_window; }
-    std::size_t stride() const { return d_window / 4 * 7; }
+    // Where that is no great work, they leave nothing out.
+    std::size_t stride() const
+    {
+        return d_hypotheses.size() <= few ? d_window / 16 * 15 : d_window / 4 * 7;
+    }
     //! Windows to be given at once, for speed.
     std::size_t windows_at_once() const { return d_at_once; }
 
     struct found {
         unsigned index;       //!< of the hypothesis
         std::uint64_t window; //!< the first value of the window that showed it
+        unsigned first, last; //!< quarters of the window, with those between
+        std::uint64_t begins; //!< the value that these begin with
         double error_rate;    //!< part of the signs that were wrong
         double chance;        //!< what it would have been by chance
     };
@@ -84,6 +91,9 @@ public:
 
 private:
     using tally = encode_again::tally;
+    static constexpr unsigned few = 16;
+    static constexpr unsigned parts = 4; // of a window, for signals shorter than it
+    static constexpr unsigned runs = parts * (parts + 1) / 2;
     struct mother; // decodes all hypotheses of codes that differ by their puncturing
                    // alone
     // Where a hypothesis has its code's values among a mother's.
@@ -98,7 +108,9 @@ private:
              const value_span& values,
              std::int64_t start,
              std::int8_t* out) const;
-    double chance_of(const found& found, const value_span& values);
+    bool decides(const std::vector<tally>& sum, found& f, const value_span& values);
+    std::array<tally, parts> count_parts(const mother& m, std::size_t frame) const;
+    double chance_of(const found& f, const value_span& values);
     void measure_chance();
     double threshold() const;
 
@@ -108,6 +120,13 @@ private:
     std::vector<std::unique_ptr<mother>> d_mothers;
     std::vector<reading> d_readings; // by hypothesis
     std::vector<double> d_chance;    // by code, of Gaussian noise
+    // The last chance level that was measured.
+    struct control {
+        unsigned index;
+        std::uint64_t window;
+        std::array<tally, parts> of;
+    };
+    std::optional<control> d_control;
     std::size_t d_window = 0, d_at_once = 1;
     std::deque<std::vector<tally>> d_before; // of the last windows, by hypothesis
 };

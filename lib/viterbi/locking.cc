@@ -445,7 +445,7 @@ private:
             if (s.index == found.index) {
                 // It had only faded: goes on as if nothing had been.
                 d_state = state::locked;
-                d_clear = std::max(d_clear, code().stages(found.window - s.start));
+                d_clear = std::max(d_clear, code().stages(found.begins - s.start));
                 d_error_rate = found.error_rate;
                 d_search.forget();
                 return;
@@ -457,11 +457,15 @@ private:
             note_change();
         }
         const auto before = d_state == state::doubting ? d_lost_value : first_held();
-        const auto from = d_search.beginning(
-            held(),
-            found,
-            std::max(first_held(),
-                     before - std::min<std::uint64_t>(before, lost_values)));
+        // A slip is found where it was; else all that was kept is decoded.
+        const auto from =
+            d_state == state::doubting
+                ? d_search.beginning(
+                      held(),
+                      found,
+                      std::max(first_held(),
+                               before - std::min<std::uint64_t>(before, lost_values)))
+                : before;
         const auto start = h.start(from);
         d_now.dropped += start - std::min(start, before);
         drop_before(start);
@@ -481,6 +485,8 @@ private:
         }
         d_error_rate = found.error_rate;
         d_chance = found.chance;
+        // What was decoded before is not held against it.
+        d_clear = code().stages(std::max(found.begins, start) - start);
         d_state = state::locked;
 
         auto& now = d_now;

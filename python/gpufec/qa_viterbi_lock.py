@@ -171,7 +171,9 @@ class qa_viterbi_lock(unittest.TestCase):
         block = decoder(lock_memory=20000)
         output, tags, _ = run(np.concatenate([noise, items]), block)
         (_, lock), = support.tags_of(tags, LOCK)
-        self.assertAlmostEqual(lock["first_value"], len(noise), delta=200)
+        # What was kept is decoded, the noise in it too.
+        self.assertGreater(lock["first_value"], len(noise) - 40000)
+        self.assertLess(lock["first_value"], len(noise) - 5000)
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))
 
