@@ -59,7 +59,7 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Decoded bits a second of each block: what it produces, once all have begun to."""
+    """Decoded bits per second of each block: what it produces, once all have begun to."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -77,7 +77,7 @@ def flowgraph_rates(make, options):
 
 
 def limit_rates(options):
-    """Decoded bits a second of the decoder by itself: limit and slots."""
+    """Decoded bits per second of the decoder by itself: limit and slots."""
     command = [options.gpufec, "bench", "viterbi", "--backend", options.backend,
                "--threads", str(options.threads), "--seconds", str(options.seconds),
                "--device", ",".join(map(str, options.devices)),

@@ -50,7 +50,7 @@ def main():
     codes = {code.name: code for code in gpufec.conv_presets()}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", default="gps", choices=codes, metavar="NAME",
+    parser.add_argument("--preset", default="dvb_1_2", choices=codes, metavar="NAME",
                         help=", ".join(codes))
     parser.add_argument("--frame-bits", type=int, default=0,
                         help="information bits per frame, for codes that come in frames")

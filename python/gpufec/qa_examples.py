@@ -41,10 +41,9 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
-        names = sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".grc"))
-        names.remove("viterbi_lock.grc") # a window: it does not end
-        self.assertEqual(len(names), 4)
-        for name in names:
+        # Those with windows are in qa_flowgraphs.py.
+        for name in ("sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
+                     "viterbi_dvb_3_4.grc"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
                     GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))

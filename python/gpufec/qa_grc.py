@@ -165,7 +165,7 @@ class qa_grc(unittest.TestCase):
         for key in BOTH:
             _, block = self.graph(key, **custom(polynomials="[171, 133]"))
             self.assertRegex("\n".join(block.get_error_messages()),
-                             "an octal number begins with 0o' and")
+                             "171 without 0o is decimal")
 
     def test_signs_are_asked_for_in_words(self):
         """The first one is the default."""
@@ -177,6 +177,35 @@ class qa_grc(unittest.TestCase):
             for bit, label in zip(sign["options"], sign["option_labels"]):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
+    def stands_for(self, preset):
+        """What the list of codes says of one: "DVB-S/T 3/4: K=7, 171 133, punctured 101,110"."""
+        parts = [f"K={preset.constraint_length}, " + " ".join(
+            f"{'-' * (p < 0)}{abs(p):o}" for p in preset.polynomials)]
+        if preset.puncturing:
+            parts.append("punctured " + preset.puncturing)
+        if preset.termination != "streaming":
+            parts.append(preset.termination.replace("tailbiting", "tail-biting"))
+        return f"{preset.title}: " + ", ".join(parts)
+
+    def test_errors_begin_with_words(self):
+        """Each check begins with a sentence that names a field of the block."""
+        for key, block_class in self.platform.blocks.items():
+            if key.startswith("gpufec_"):
+                labels = [p["label"].split(" (")[0].rstrip(":") for p in
+                          block_class.parameters_data if p.get("label")]
+                self.assertTrue(block_class.asserts)
+                for check in block_class.asserts:
+                    with self.subTest(key, check=check):
+                        name = re.match(r"'([^:']+): [^']+' and \(", check)
+                        self.assertIsNotNone(name)
+                        self.assertTrue(any(label.startswith(name[1].rstrip("s"))
+                                            for label in labels), name[1])
+
+    def test_a_code_of_frames_asks_for_their_bits(self):
+        graph, block = self.graph(DECODER, preset="lte")
+        self.assertRegex("\n".join(block.get_error_messages()),
+                         "Frame: this code comes in frames")
+
     def test_presets_are_those_of_the_module(self):
         presets = {p.name: p for p in gpufec.conv_presets()}
         for key in BOTH:
@@ -184,7 +213,7 @@ class qa_grc(unittest.TestCase):
             options = block.params["preset"].options
             self.assertEqual(list(options), ["custom"] + list(presets))
             for name, preset in presets.items():
-                self.assertEqual(options[name], preset.title)
+                self.assertEqual(options[name], self.stands_for(preset))
                 found = options.attributes[name]
                 self.assertEqual(found["constraint_length"], preset.constraint_length)
                 self.assertEqual(found["termination"], preset.termination)

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the tables of figures into the pages, from bench/results.
+
+A page marks the place of a table with <!-- table: NAME --> and <!-- end -->; what stands
+between them is written anew. Usage: make_tables.py [--check]   with --check nothing is
+written, and the exit status is 1 where a page would change.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "bench" / "results"
+
+
+def load(name):
+    return json.loads((RESULTS / name).read_text())
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+
+
+def three(value):
+    """Three significant digits, without an exponent."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def rate(bits_per_s):
+    for scale, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")):
+        if bits_per_s >= scale:
+            return f"{three(bits_per_s / scale)} {unit}"
+    return f"{bits_per_s:.0f} b/s"
+
+
+def median(run, what):
+    return next(r["median_bits_per_s"] for r in run["rates"] if r["what"] == what)
+
+
+def viterbi_batches():
+    rows = load("viterbi-rates-h200.json")["rows"]
+    wanted = ["K=7 1/2, 64 kbit, D=512", "K=7 1/2, 1 Mbit, D=1024", "K=7 1/2, chosen batch",
+              "K=7 1/2", "K=7 1/2, two rounds"]
+    chosen = sorted((r for r in rows if r["row"] in wanted), key=lambda r: r["batch_bits"])
+    return table(
+        ["bits per batch", "batch (parallel blocks)", "D", "one batch alone", "batches in flight"],
+        [[f"{r['batch_bits']:,}", f"{r['batch']:,}", r["decode_length"],
+          f"{three(1e3 * r['batch_latency_s'])} ms", rate(median(r, "host to host"))]
+         for r in chosen])
+
+
+def ldpc_batches():
+    sweeps = load("ldpc-sweeps-latency-h200.json")["sweeps"]["latency"]
+    rows = {}
+    for r in sweeps:
+        if r["options"]["max_iterations"] == 10:
+            rows.setdefault(r["batch"], {})[r["options"]["schedule"]] = r
+    return table(
+        ["batch (frames)", "layered, one batch alone", "in flight", "flooding, one batch alone",
+         "in flight"],
+        [[batch] + [text for schedule in ("layered", "flooding") for text in
+                    (f"{three(1e3 * r[schedule]['batch_latency_s'])} ms",
+                     rate(median(r[schedule], "host to host")))]
+         for batch, r in sorted(rows.items()) if len(r) == 2])
+
+
+def ldpc_delay():
+    found = load("ldpc-latency-cpu-epyc.json")["results"]
+    return table(
+        ["`batch`", "`max_latency_ms`", "median", "most"],
+        [[r["batch"] or f"0 ({r['frames_a_batch']})", f"{r['max_latency_ms']:g}",
+          f"{r['median_ms']:.0f} ms", f"{r['most_ms']:.0f} ms"] for r in found])
+
+
+def sync_batches():
+    rows = {}
+    for r in load("sync-linear-h200.json")["result"]:
+        if r["precision"] == "float" and r["output"] == "symbols":
+            rows.setdefault(r["frames"], {})[r["p"]] = r
+    ps = sorted({p for r in rows.values() for p in r})
+    return table(
+        ["frames per batch"] + [f"p = {p:g}" for p in ps],
+        [[f"{frames:,}"] + [
+            f"{three(r[p]['kernels_ms'])} ms, {rate(1e6 * r[p]['mbit_per_s'])}" if p in r
+            else "—" for p in ps] for frames, r in sorted(rows.items())])
+
+
+def one_thread():
+    """What a thread of a CPU does, and an H200, from host memory to host memory."""
+    viterbi = load("viterbi-vs-gr-fec.json")["result"]["results"]
+    cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
+    gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")
+    ldpc_cpu = next(r for r in load("ldpc_cpu_epyc.json")["results"]
+                    if r["cpu"] == "dvbs2 normal 1/2" and r["instruction_set"] == "avx512")
+    after = [r["output"] for r in load("shared-layer-h200.json")["runs"]
+             if r["decoder"] == "ldpc" and r["commit"] != "8888a0c"]
+    ldpc_gpu = sorted(median(r, "host to host") for r in after)[len(after) // 2]
+    return table(
+        ["", "one thread, AVX-512 (EPYC)", "NVIDIA H200"],
+        [["Viterbi, K=7 rate 1/2, int8", rate(cpu), rate(median(gpu, "host to host"))],
+         ["LDPC, normal 1/2, 10 iterations, int8", rate(1e6 * ldpc_cpu["information_Mb_per_s"]),
+          rate(ldpc_gpu)]])
+
+
+TABLES = {"viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
+          "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
+REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")
+
+
+def renewed(text):
+    return REGION.sub(
+        lambda m: f"<!-- table: {m[1]} -->\n{TABLES[m[1]]()}\n<!-- end -->", text)
+
+
+def main():
+    changed = []
+    for page in sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]:
+        text = page.read_text(encoding="utf-8")
+        new = renewed(text)
+        if new != text:
+            changed.append(page.name)
+            if "--check" not in sys.argv[1:]:
+                page.write_text(new, encoding="utf-8")
+    if changed:
+        print("make_tables:", ", ".join(changed))
+    return 1 if changed and "--check" in sys.argv[1:] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+"""The example flowgraphs of GNU Radio Companion: laid out, complete, and live.
+
+Those with windows run here without a display, in Qt's offscreen mode, and their sliders are
+moved."""
+
+import importlib.util
+import itertools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import wave
+
+import numpy as np
+from gnuradio import gpufec, gr
+
+try:
+    from gnuradio.grc.core import Messages
+    from gnuradio.grc.core.platform import Platform
+except ModuleNotFoundError as missing:
+    raise unittest.SkipTest(f"GNU Radio Companion is not installed: {missing}")
+
+import qa_canvas
+import qa_support as support
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.grc"))
+BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
+LIVE = ("viterbi_ccsds_live", "ldpc_dvbs2_live", "ldpc_acm", "sync_drift",
+        "viterbi_recording")
+NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # what is not of GNU Radio
+
+
+def platform():
+    Messages.MESSENGERS_LIST.clear()
+    made = Platform(name="GNU Radio Companion", prefs=gr.prefs(), version=gr.version(),
+                    version_parts=(gr.major_version(), gr.api_version(),
+                                   gr.minor_version()))
+    core = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "grc" / "blocks"
+    made.build_library([BLOCKS] + [str(p) for p in core.glob("*.yml")
+                                   if not p.name.startswith("gpufec")])
+    return made
+
+
+def is_there(name):
+    needed = NEEDS.get(name)
+    try:
+        return needed is None or importlib.util.find_spec(needed) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+class qa_layout(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.platform = platform()
+
+    def drawn(self):
+        """Each example as it is drawn: its name and the flowgraph."""
+        self.assertGreaterEqual(len(EXAMPLES), 9)
+        for path in EXAMPLES:
+            graph = self.platform.make_flow_graph(str(path))
+            graph.rewrite()
+            graph.validate()
+            with self.subTest(path.stem):
+                if not is_there(path.stem):
+                    self.skipTest(f"{NEEDS[path.stem]} is not installed")
+                yield path.stem, graph
+
+    def test_nothing_overlaps(self):
+        for name, graph in self.drawn():
+            for one, two in itertools.combinations(qa_canvas.boxes(graph), 2):
+                self.assertFalse(one.overlaps(two), f"{name}: {one} and {two}")
+
+    def test_all_is_inside_the_canvas(self):
+        for name, graph in self.drawn():
+            width, height = graph.get_option("window_size")
+            for box in qa_canvas.boxes(graph):
+                self.assertTrue(0 <= box.left and 0 <= box.top and box.right <= width and
+                                box.bottom <= height, f"{name}: {box}, {width}, {height}")
+
+    def test_a_layout_that_overlaps_is_seen(self):
+        graph = self.platform.make_flow_graph(str(EXAMPLES[0]))
+        graph.rewrite()
+        graph.validate()
+        for block in graph.blocks:
+            block.states["coordinate"] = [8, 8]
+        boxes = list(qa_canvas.boxes(graph))
+        blocks = [box for box in boxes if not box.what.startswith("comment")]
+        self.assertTrue(all(one.overlaps(two) for one, two in
+                            itertools.combinations(blocks, 2)))
+
+    def test_without_errors_and_explained(self):
+        for name, graph in self.drawn():
+            self.assertEqual([m for _, m in graph.iter_error_messages()], [])
+            self.assertEqual(graph.get_option("id"), name)
+            self.assertTrue(graph.get_option("title"))
+            self.assertTrue(graph.options_block.comment)
+
+
+@unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
+@unittest.skipUnless(importlib.util.find_spec("PyQt5"), "PyQt5 is not installed")
+class qa_live(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        from PyQt5 import Qt
+        cls.application = Qt.QApplication(["qa_flowgraphs"])
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        sys.path.insert(0, cls.folder.name)
+        cls.addClassCleanup(sys.path.remove, cls.folder.name)
+        # All at once: GNU Radio Companion's compiler takes longest to read its blocks.
+        done = subprocess.run(
+            ["grcc", "-o", cls.folder.name] +
+            [str(path) for path in EXAMPLES if path.stem in LIVE],
+            capture_output=True, text=True, env={
+                **os.environ, "GRC_BLOCKS_PATH": BLOCKS, "HOME": cls.folder.name})
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+
+    def compiled(self, name):
+        """The program that GNU Radio Companion makes of an example."""
+        return os.path.join(self.folder.name, f"{name}.py")
+
+    def started(self, name, **parameters):
+        spec = importlib.util.spec_from_file_location(name, self.compiled(name))
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        top = getattr(module, name)(**parameters)
+        top.start()
+
+        def end():
+            top.stop()
+            top.wait()
+            top.close()
+
+        self.addCleanup(end)
+        return top
+
+    def wait_for(self, condition, what, seconds=90):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            self.application.processEvents()
+            time.sleep(0.02)
+
+    def test_ccsds(self):
+        top = self.started("viterbi_ccsds_live")
+        top.set_ebn0_db(8)
+        self.wait_for(lambda: 0 < top.decoder.channel_error_rate() < 0.02, "8 dB")
+        top.set_ebn0_db(1)
+        self.wait_for(lambda: top.decoder.channel_error_rate() > 0.09, "1 dB")
+        self.wait_for(lambda: top.count.nitems_written(0) > 0, "errors are counted")
+        self.wait_for(lambda: top.estimate.values[-1] > 0.09, "tags are read")
+
+    def test_dvbs2_across_its_threshold(self):
+        top = self.started("ldpc_dvbs2_live")
+        top.set_esn0_db(2)
+        newest = top.valid.values
+        self.wait_for(lambda: len(newest) > 20 and min(list(newest)[-5:]) == 1, "2 dB")
+        top.set_esn0_db(0.2)
+        self.wait_for(lambda: max(list(newest)[-5:]) == 0, "0.2 dB")
+        self.assertEqual(top.iterations.values[-1], 50)
+        top.set_esn0_db(2)
+        self.wait_for(lambda: min(list(newest)[-5:]) == 1, "2 dB again")
+
+    def test_acm(self):
+        top = self.started("ldpc_acm")
+        self.wait_for(lambda: len(top.valid.values) >= 60, "frames")
+        self.assertEqual(min(top.valid.values), 1)
+        self.assertGreater(len(set(top.iterations.values)), 1)
+
+    def test_drift(self):
+        top = self.started("sync_drift")
+        top.set_p_delete(0.01)
+        top.set_p_insert(0)
+        # 21 of 2100 bits are lost per frame.
+        self.wait_for(lambda: len(top.drift.values) > 20 and
+                      top.drift.values[-1] < top.drift.values[-11] - 100, "drift")
+
+    def recording(self, bits, seconds_missing=0):
+        """A WAV file of the bits as BPSK at 9600 baud on 12 kHz, after some noise."""
+        encoder = gpufec.conv_encoder(preset="ccsds", packed_input=False,
+                                      packed_output=False)
+        coded, _ = support.run(support.vector_source(bits), encoder)
+        steps = np.zeros(5 * len(coded))
+        steps[::5] = 1 - 2.0 * np.asarray(coded)
+        t = np.arange(-55, 56) / 5 + 1e-9
+        pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
+            np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine, 0.35
+        signal = np.convolve(steps, pulse, "same")
+        signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
+        signal += np.random.default_rng(3).normal(0, 0.25, len(signal))
+        path = os.path.join(self.folder.name, "made.wav")
+        with wave.open(path, "wb") as file:
+            file.setparams((1, 2, 48000, 0, "NONE", ""))
+            file.writeframes((signal * 8000).astype("<i2").tobytes())
+        if seconds_missing:
+            os.truncate(path, os.path.getsize(path) - int(seconds_missing * 96000))
+        return path
+
+    def test_recording(self):
+        bits = np.random.default_rng(5).integers(0, 2, 20000, np.uint8)
+        path = self.recording(bits, seconds_missing=0.5)
+        output = os.path.join(self.folder.name, "decoded.bin")
+        top = self.started("viterbi_recording", recording=path, output=output)
+        before = [-1, time.monotonic()]
+
+        def ended():
+            now = top.decoder.nitems_written(0)
+            if now != before[0]:
+                before[:] = now, time.monotonic()
+            return now > 0 and time.monotonic() - before[1] > 3
+
+        self.wait_for(ended, "the recording ends")
+        top.stop()
+        top.wait()
+        decoded = np.unpackbits(np.fromfile(output, np.uint8))
+        self.assertLess(len(decoded), 18000) # half a second is missing
+        # 64 bits of the middle are looked for, and either sign is right.
+        found = np.correlate(2.0 * decoded - 1, 2.0 * bits[12000:12064] - 1)
+        at = int(np.argmax(np.abs(found))) - 12000
+        same = decoded[11000 + at:15000 + at] == bits[11000:15000]
+        self.assertGreater(abs(np.mean(same) - 0.5) + 0.5, 0.999)
+
+    def check_refusal(self, words, *arguments, **environment):
+        """A program that says what to do, and no more than that."""
+        done = subprocess.run(
+            [sys.executable, self.compiled("viterbi_recording"), *arguments],
+            capture_output=True, text=True, timeout=60, env={
+                k: v for k, v in {**os.environ, **environment}.items() if v})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_bad_recordings(self):
+        nothing = os.path.join(self.folder.name, "nothing.wav")
+        self.check_refusal(["nothing.wav", "--recording"], "--recording", nothing)
+        made = self.recording(np.zeros(2000, np.uint8))
+        self.check_refusal(["48000 samples per second", "--baud", "192000"],
+                           "--recording", made, "--baud", "96e3")
+        with open(nothing, "wb") as file:
+            file.write(b"no header")
+        self.check_refusal(["is no WAV file", "sox"], "--recording", nothing)
+
+    def test_no_display(self):
+        self.check_refusal(["no display", "QT_QPA_PLATFORM=offscreen"],
+                           QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands of docs/quick-start.md, one after the other, as a reader would type them."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"(?s)```(python|sh)\n(.*?)```", PAGE)
+
+
+class qa_quick_start(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.symlink(os.environ["GPUFEC_TOOL"], os.path.join(self.folder, "gpufec"))
+
+    def run_shell(self, lines):
+        done = subprocess.run(
+            ["bash", "-ec", lines.replace("/usr/bin/python3", sys.executable)],
+            cwd=self.folder, capture_output=True, text=True, timeout=120,
+            env={**os.environ, "PATH": self.folder + ":" + os.environ["PATH"]})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    def test_page(self):
+        said, names = [], iter(("make_recording.py", "flowgraph.py"))
+        for language, text in BLOCKS:
+            if language == "python":
+                pathlib.Path(self.folder, next(names)).write_text(text)
+            elif "grcc" not in text: # qa_flowgraphs.py has that one
+                said.append(self.run_shell(text))
+        made, decoded, late, found, flowgraph = said
+        self.assertIn("the same", decoded)
+        self.assertNotIn("WARNING", decoded)
+        self.assertIn("WARNING: this is no signal of this code", late)
+        self.assertNotIn("WARNING", found)
+        self.assertGreater(os.path.getsize(os.path.join(self.folder, "found.bin")), 12000)
+        self.assertIn("the same", flowgraph)
+        self.assertRegex(flowgraph, r"channel error rate 0\.0[45]")
+
+    def test_options_of_the_recording_are_there(self):
+        """What the page gives to viterbi_recording.py are its parameters."""
+        drawn = (ROOT / "examples" / "viterbi_recording.grc").read_text(encoding="utf-8")
+        line = re.search(r"\./viterbi_recording\.py (.*)", PAGE)[1]
+        for option in re.findall(r"--(\w+)", line):
+            self.assertTrue(re.search(rf"id: parameter\n\s+name: {option}\n", drawn), option)
+
+
+if __name__ == "__main__":
+    unittest.main()
