@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
+#include "parity_solver.h"
 #include "pipeline/refuse.h"
 #include "tables.h"
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
+#include <tuple>
 
 namespace gr::gpufec {
 
@@ -14,6 +17,8 @@ using namespace ldpc;
 namespace {
 
 constexpr unsigned group = 360; // EN 302 307-1, 5.3.2
+// Bits that a parity_solver finds from a dense matrix: 1 GiB · 2^-7 for it.
+constexpr std::size_t most_put_off = 8192;
 
 const std::vector<dvbs2_table>& tables_of(const std::string& frame_size)
 {
@@ -46,39 +51,10 @@ ldpc_code::ldpc_code(std::shared_ptr<const tables> t) : d_tables(std::move(t)) {
 ldpc_code ldpc_code::dvbs2(const std::string& frame_size, const std::string& rate)
 {
     const auto& table = table_of(frame_size, rate);
-    auto t = std::make_shared<tables>();
-    t->name = "dvbs2 " + frame_size + " " + rate;
-    t->n = frame_size == "normal" ? 64800 : 16200;
-    t->checks = t->n - table.k;
-    t->q = t->checks / group;
-
-    const auto* next = table.addresses;
-    for (unsigned g = 0; g < table.k / group; ++g) {
-        const unsigned count = *next++;
-        t->addresses.emplace_back(next, next + count);
-        next += count;
-    }
-
-    // A circulant has the same place in all checks of a layer.
-    std::vector<std::vector<std::uint32_t>> rows(t->checks);
-    for (unsigned g = 0; g < table.k / group; ++g) {
-        for (const unsigned x : t->addresses[g]) {
-            for (unsigned m = 0; m < group; ++m) {
-                rows[(x + m * t->q) % t->checks].push_back(g * group + m);
-            }
-        }
-    }
-    t->begin.push_back(0);
-    for (unsigned c = 0; c < t->checks; ++c) {
-        t->bits.insert(t->bits.end(), rows[c].begin(), rows[c].end());
-        if (c > 0) {
-            t->bits.push_back(table.k + c - 1);
-        }
-        t->bits.push_back(table.k + c);
-        t->begin.push_back(t->bits.size());
-    }
-    t->complete();
-    return ldpc_code(std::move(t));
+    return ldpc_code(dvb_tables("dvbs2 " + frame_size + " " + rate,
+                                frame_size == "normal" ? 64800 : 16200,
+                                table.k,
+                                table.addresses));
 }
 
 std::vector<std::string> ldpc_code::dvbs2_rates(const std::string& frame_size)
@@ -88,6 +64,102 @@ std::vector<std::string> ldpc_code::dvbs2_rates(const std::string& frame_size)
         rates.emplace_back(t.rate);
     }
     return rates;
+}
+
+std::shared_ptr<ldpc_code_access::tables> ldpc::dvb_tables(const std::string& name,
+                                                           unsigned n,
+                                                           unsigned k,
+                                                           const std::uint16_t* addresses)
+{
+    auto t = std::make_shared<ldpc_code_access::tables>();
+    t->name = name;
+    t->lifting = group;
+    t->chain = true;
+    const unsigned columns = k / group, q = (n - k) / group;
+    t->rows = q;
+    for (unsigned g = 0; g < columns; ++g) {
+        const unsigned count = *addresses++;
+        for (unsigned i = 0; i < count; ++i) {
+            const unsigned x = *addresses++;
+            t->circulants.push_back({ x % q, g, (group - x / q) % group });
+        }
+    }
+    t->expand(columns);
+    t->complete();
+    return t;
+}
+
+std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
+{
+    auto t = std::make_shared<tables>();
+    t->name = name;
+    t->n = n;
+    t->checks = checks;
+    t->begin = begin;
+    t->bits = bits;
+    t->lifting = lifting;
+    t->rows = rows;
+    t->chain = chain;
+    t->circulants = circulants;
+    t->addresses = addresses;
+    t->punctured = punctured;
+    t->shortened = shortened;
+    t->fill_at_end = fill_at_end;
+    t->known_systematic = known_systematic;
+    t->extra_checks = extra_checks;
+    t->tuning = tuning;
+    return t;
+}
+
+// A circulant has the same place in all checks of a row.
+void ldpc_code::tables::expand(unsigned columns)
+{
+    const unsigned message_bits = columns * lifting;
+    // In the order of the addresses, where there are such.
+    std::sort(circulants.begin(), circulants.end(), [this](const auto& a, const auto& b) {
+        const auto place = [this](const auto& c) {
+            return std::make_tuple(c.row, c.column, (lifting - c.shift) % lifting);
+        };
+        return place(a) < place(b);
+    });
+    checks = rows * lifting;
+    n = message_bits + (chain ? checks : 0);
+    std::vector<std::size_t> first(rows + 1, 0);
+    for (const auto& c : circulants) {
+        ++first[c.row + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    const auto add_circulants = [this, &first](unsigned row, unsigned j) {
+        for (auto i = first[row]; i < first[row + 1]; ++i) {
+            const auto& c = circulants[i];
+            bits.push_back(c.column * lifting + (j + c.shift) % lifting);
+        }
+    };
+    begin.assign(1, 0);
+    bits.clear();
+    bits.reserve(circulants.size() * lifting + (chain ? 2 * checks : 0));
+    for (unsigned c = 0; c < checks; ++c) {
+        if (chain) {
+            add_circulants(c % rows, c / rows);
+            if (c > 0) {
+                bits.push_back(message_bits + c - 1);
+            }
+            bits.push_back(message_bits + c);
+        } else {
+            add_circulants(c / lifting, c % lifting);
+        }
+        begin.push_back(bits.size());
+    }
+    addresses.clear();
+    if (chain && lifting == group && checks <= 65536) {
+        addresses.resize(columns);
+        for (const auto& c : circulants) {
+            addresses[c.column].push_back((group - c.shift) % group * rows + c.row);
+        }
+        for (auto& a : addresses) {
+            std::sort(a.begin(), a.end());
+        }
+    }
 }
 
 void ldpc_code::tables::complete()
@@ -104,15 +176,83 @@ void ldpc_code::tables::complete()
         triangular &= largest == n - checks + c;
     }
     largest_bit_degree = *std::max_element(degree.begin(), degree.end());
+    list_sent();
+    choose_form(triangular);
+}
 
-    k = n - std::min(n, checks);
-    if (triangular) {
-        form = encoding_form::triangular;
-        message.resize(k);
-        std::iota(message.begin(), message.end(), 0);
+void ldpc_code::tables::list_sent()
+{
+    sent.clear();
+    if (punctured.empty() && shortened.empty() && fill_at_end == 0) {
+        return;
+    }
+    std::vector<bool> kept(n, true);
+    for (const auto* const list : { &punctured, &shortened }) {
+        for (const auto position : *list) {
+            kept[position] = false;
+        }
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+        if (kept[i]) {
+            sent.push_back(i);
+        }
+    }
+    sent.insert(sent.end(), fill_at_end, fill);
+}
+
+void ldpc_code::tables::choose_form(bool triangular)
+{
+    const unsigned prefix = n - std::min(n, checks);
+    const bool in_front = shortened.empty() || shortened.back() < prefix;
+    const auto message_in_front = [&] {
+        for (std::uint32_t i = 0; i < prefix; ++i) {
+            if (!std::binary_search(shortened.begin(), shortened.end(), i)) {
+                message.push_back(i);
+            }
+        }
+        k = message.size();
+    };
+    form = encoding_form::unknown;
+    if (in_front && (triangular || known_systematic)) {
+        message_in_front();
+        form = triangular ? encoding_form::triangular : encoding_form::solved;
     } else if (std::uint64_t(n) * checks <= max_elimination) {
         eliminate();
+    } else {
+        // Tried now, since a decoder must know whether there is a message.
+        k = prefix;
+        if (in_front && prefix > 0) {
+            try {
+                solver();
+                message_in_front();
+                form = encoding_form::solved;
+            } catch (const std::invalid_argument&) {
+            }
+        }
     }
+}
+
+const parity_solver& ldpc_code::tables::solver() const
+{
+    const std::lock_guard<std::mutex> lock(d_mutex);
+    if (!d_solver) {
+        std::vector<std::vector<std::uint32_t>> rows_of(checks);
+        for (unsigned c = 0; c < checks; ++c) {
+            rows_of[c].assign(bits.begin() + begin[c], bits.begin() + begin[c + 1]);
+        }
+        rows_of.insert(rows_of.end(), extra_checks.begin(), extra_checks.end());
+        std::vector<std::uint32_t> unknown(checks);
+        std::iota(unknown.begin(), unknown.end(), n - checks);
+        auto made = parity_solver::make(n, rows_of, unknown, most_put_off);
+        if (!made) {
+            refuse("code",
+                   name,
+                   "its last " + std::to_string(checks) +
+                       " bits do not follow from the others");
+        }
+        d_solver = std::make_shared<const parity_solver>(std::move(*made));
+    }
+    return *d_solver;
 }
 
 const std::string& ldpc_code::name() const { return d_tables->name; }
@@ -125,7 +265,34 @@ unsigned ldpc_code::largest_check_degree() const
     return d_tables->largest_check_degree;
 }
 unsigned ldpc_code::largest_bit_degree() const { return d_tables->largest_bit_degree; }
-unsigned ldpc_code::q() const { return d_tables->q; }
+unsigned ldpc_code::lifting() const { return d_tables->lifting; }
+unsigned ldpc_code::q() const { return d_tables->chain ? d_tables->rows : 0; }
+
+unsigned ldpc_code::sent() const
+{
+    const auto& s = d_tables->sent;
+    return s.empty() ? d_tables->n : unsigned(s.size());
+}
+
+const std::vector<std::uint32_t>& ldpc_code::sent_positions() const
+{
+    return d_tables->sent;
+}
+
+const std::vector<std::uint32_t>& ldpc_code::punctured() const
+{
+    return d_tables->punctured;
+}
+
+const std::vector<std::uint32_t>& ldpc_code::shortened() const
+{
+    return d_tables->shortened;
+}
+
+const std::vector<ldpc_code::circulant>& ldpc_code::circulants() const
+{
+    return d_tables->circulants;
+}
 
 ldpc_code::bits_view ldpc_code::check(unsigned c) const
 {

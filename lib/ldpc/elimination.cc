@@ -49,6 +49,10 @@ private:
 
 void ldpc_code::tables::eliminate()
 {
+    std::vector<bool> zero(n, false); // shortened: neither message nor parity
+    for (const auto position : shortened) {
+        zero[position] = true;
+    }
     bit_matrix h(checks, n);
     for (unsigned c = 0; c < checks; ++c) {
         for (auto e = begin[c]; e < begin[c + 1]; ++e) {
@@ -57,6 +61,9 @@ void ldpc_code::tables::eliminate()
     }
     unsigned rank = 0;
     for (unsigned column = n; column-- > 0;) {
+        if (zero[column]) {
+            continue;
+        }
         unsigned pivot = rank;
         while (pivot < checks && !h.get(pivot, column)) {
             ++pivot;

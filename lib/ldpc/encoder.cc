@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
+#include "parity_solver.h"
 #include "pipeline/packed_bits.h"
 #include "pipeline/refuse.h"
 #include <algorithm>
@@ -73,6 +74,9 @@ ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
                    std::to_string(ldpc_code::max_elimination) + ")");
     }
     require(code.k() > 0, "K of code " + code.name(), code.k(), "1 and more");
+    if (code.d_tables->form == encoding_form::solved) {
+        code.d_tables->solver();
+    }
     for (const auto& group : code.d_tables->addresses) {
         for (const auto address : group) {
             const unsigned by = address / code.q();
@@ -82,16 +86,35 @@ ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
     }
 }
 
+void ldpc_encoder_kernel::send(const std::uint8_t* codeword, std::uint8_t* sent) const
+{
+    const auto& positions = d_code.sent_positions();
+    if (positions.empty()) {
+        std::copy_n(codeword, d_code.n(), sent);
+        return;
+    }
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        sent[i] = positions[i] == ldpc_code::fill ? 0 : codeword[positions[i]];
+    }
+}
+
 void ldpc_encoder_kernel::encode(const std::uint8_t* message,
                                  std::uint8_t* codeword) const
 {
     const auto& t = *d_code.d_tables;
+    for (const auto position : t.shortened) {
+        codeword[position] = 0;
+    }
     for (unsigned i = 0; i < t.k; ++i) {
         codeword[t.message[i]] = message[i] & 1u;
     }
+    if (t.form == encoding_form::solved) {
+        t.solver().solve(codeword);
+        return;
+    }
     if (t.form == encoding_form::triangular) {
         for (unsigned c = 0; c < t.checks; ++c) {
-            const unsigned own = t.k + c;
+            const unsigned own = t.n - t.checks + c;
             codeword[own] = 0;
             std::uint8_t sum = 0;
             for (auto e = t.begin[c]; e < t.begin[c + 1]; ++e) {
@@ -115,14 +138,15 @@ void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
                                         std::uint8_t* codeword) const
 {
     const auto& t = *d_code.d_tables;
-    if (t.q > 0) {
+    if (!t.addresses.empty() && t.sent.empty()) {
         encode_circulants(message, codeword);
         return;
     }
-    std::vector<std::uint8_t> bits(t.k), coded(t.n);
+    std::vector<std::uint8_t> bits(t.k), coded(t.n), sent(d_code.sent());
     unpack_bits(message, 0, t.k, bits.data());
     encode(bits.data(), coded.data());
-    pack_bits(coded.data(), t.n, codeword);
+    send(coded.data(), sent.data());
+    pack_bits(sent.data(), sent.size(), codeword);
 }
 
 /*
@@ -134,7 +158,7 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
                                             std::uint8_t* codeword) const
 {
     const auto& t = *d_code.d_tables;
-    const unsigned q = t.q;
+    const unsigned q = t.rows;
     constexpr unsigned last = row_words - 1, tail = circulant_bits - 64 * last;
     constexpr auto meant = ~(~std::uint64_t(0) >> tail); // of the last word
     std::vector<row> rows((q + 63) / 64 * 64, row{});

@@ -8,12 +8,47 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
+// Parts of each row of circulants, so that no part has a bit twice; one where they would
+// have to be too small.
+std::vector<unsigned> parts_of_rows(const ldpc_code& code)
+{
+    constexpr unsigned least = 32; // checks of a part
+    const unsigned z = code.lifting();
+    std::vector<unsigned> parts(code.checks() / z, 1);
+    const auto& all = code.circulants();
+    for (auto a = all.begin(); a != all.end(); ++a) {
+        for (auto b = a + 1; b != all.end() && b->row == a->row; ++b) {
+            if (b->column == a->column) {
+                const auto apart = (b->shift + z - a->shift) % z;
+                const auto most = std::min(apart, z - apart);
+                auto& p = parts[a->row];
+                p = p == 0 || most < least ? 0 : std::max(p, (z + most - 1) / most);
+            }
+        }
+    }
+    std::replace(parts.begin(), parts.end(), 0u, 1u);
+    return parts;
+}
+
 // The layer of each check.
 std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
-    for (unsigned c = 0; c < code.checks(); ++c) {
-        layer[c] = c % code.q();
+    if (code.q()) {
+        for (unsigned c = 0; c < code.checks(); ++c) {
+            layer[c] = c % code.q();
+        }
+        return layer;
+    }
+    const unsigned z = code.lifting();
+    const auto parts = parts_of_rows(code);
+    std::uint32_t first = 0; // layer of a row
+    for (unsigned row = 0; row < parts.size(); ++row) {
+        const unsigned each = (z + parts[row] - 1) / parts[row];
+        for (unsigned j = 0; j < z; ++j) {
+            layer[row * z + j] = first + j / each;
+        }
+        first += (z + each - 1) / each;
     }
     return layer;
 }
@@ -84,7 +119,7 @@ mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& s
 
 layer_plan make_layer_plan(const ldpc_code& code)
 {
-    const auto layer = code.q() ? circulant_layers(code) : first_fit_layers(code);
+    const auto layer = code.lifting() ? circulant_layers(code) : first_fit_layers(code);
     const auto layers = *std::max_element(layer.begin(), layer.end()) + 1;
     std::vector<std::vector<std::uint32_t>> checks(layers);
     for (unsigned c = 0; c < code.checks(); ++c) {

@@ -11,8 +11,11 @@
  * written, they add new − old message one after the other, in the order of their places:
  * the first of each bit in round 1, the second in round 2 …
  *
- * DVB-S2: q layers, layer i of the checks j·q + i. Other codes: each check in turn goes
- * to the first layer that has none of its bits, so that nothing is deferred. */
+ * Codes with a parity chain, as DVB-S2's: q layers, layer i of the checks j·q + i. Other
+ * codes of circulants: a layer a row of them; where blocks of a row have several, as many
+ * layers of successive checks, of one size but the last, as it takes for no bit to be in
+ * one twice, unless they had fewer than 32 checks. All others: each check in turn goes to
+ * the first layer that has none of its bits, so that nothing is deferred. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "message_rule.h"
+#include "code_tables.h"
 #include "pipeline/refuse.h"
 #include <algorithm>
 #include <cmath>
@@ -11,28 +12,30 @@ namespace gr::gpufec::ldpc {
 namespace {
 
 struct rate_values {
-    double up_to;         //!< rate of the code
-    double offset;        //!< nats
-    double normalization; //!< factor
-    float int8_scale;     //!< steps a nat
-    float int8_limit;     //!< of messages, steps
+    double up_to; //!< rate of the code
+    code_tuning tuning;
 };
 
 // Found for the codes of DVB-S2, at 0.1 dB above their thresholds in EN 302 307-1: the
 // values with the fewest frame errors, and of those the fewest iterations.
-const rate_values& values_of(double rate)
+code_tuning tuning_of(const ldpc_code& code)
 {
+    if (const auto& own = ldpc_code_access::of(code).tuning) {
+        return *own;
+    }
+    const double rate = double(code.k()) / code.sent();
     static const rate_values table[] = {
-        { 0.35, 0.25, 0.85, 4, 63 },    // 1/4, 1/3
-        { 0.42, 1.0 / 3, 0.8, 3, 31 },  // 2/5
-        { 0.55, 0.5, 0.8, 2, 31 },      // 1/2
-        { 0.62, 2.0 / 3, 0.75, 3, 31 }, // 3/5
-        { 0.81, 1.0 / 3, 0.8, 3, 31 },  // 2/3, 3/4, 4/5
-        { 1.0, 0.5, 0.8, 2, 31 },       // 5/6, 8/9, 9/10
+        { 0.35, { 0.25, 0.85, 4, 63 } },    // 1/4, 1/3
+        { 0.42, { 1.0 / 3, 0.8, 3, 31 } },  // 2/5
+        { 0.55, { 0.5, 0.8, 2, 31 } },      // 1/2
+        { 0.62, { 2.0 / 3, 0.75, 3, 31 } }, // 3/5
+        { 0.81, { 1.0 / 3, 0.8, 3, 31 } },  // 2/3, 3/4, 4/5
+        { 1.0, { 0.5, 0.8, 2, 31 } },       // 5/6, 8/9, 9/10
     };
-    return *std::find_if(std::begin(table), std::end(table) - 1, [rate](const auto& v) {
-        return rate <= v.up_to;
-    });
+    return std::find_if(std::begin(table),
+                        std::end(table) - 1,
+                        [rate](const auto& v) { return rate <= v.up_to; })
+        ->tuning;
 }
 
 } // namespace
@@ -43,7 +46,7 @@ message_rule make_message_rule(const ldpc_code& code,
                                double offset,
                                double normalization)
 {
-    const auto& v = values_of(double(code.k()) / code.n());
+    const auto v = tuning_of(code);
     const bool offsets = algorithm == ldpc_algorithm::offset_min_sum;
     const bool normalizes = algorithm == ldpc_algorithm::normalized_min_sum;
     if (!(offset <= 15)) {

@@ -52,6 +52,35 @@ public:
     static std::vector<std::string> dvbs2_rates(const std::string& frame_size);
 
     /*!
+     * \brief A code of a standard.
+     *
+     * | standard | frame_size | rate |
+     * |---|---|---|
+     * | dvbs2 (EN 302 307-1) | normal, short | as dvbs2() has them |
+     * | dvbs2x (EN 302 307-2) | normal, medium, short; vl-snr normal, vl-snr medium, vl-snr short, vl-snr short sf2 | 13/45, 90/180 … |
+     * | dvbt2 (EN 302 755) | normal, short | 1/2 … 5/6; short also 1/4, 1/3, 2/5 |
+     * | ccsds_c2 (CCSDS 131.0-B) | 8160, the bits sent | 7/8 |
+     * | ccsds_ar4ja (CCSDS 131.0-B) | 1024, 4096, 16384: K | 1/2, 2/3, 4/5 |
+     * | wifi (IEEE 802.11, 19.3.11.7) | 648, 1296, 1944: N | 1/2, 2/3, 3/4, 5/6 |
+     * | nr (3GPP TS 38.212, 5.3.2) | "bg1 z384": base graph and lifting size | blocks of the message / blocks sent: 22/24 … 22/66 (1/3), bg2: 10/12 … 10/50 (1/5) |
+     *
+     * What a standard never sends is punctured, what it fixes is shortened, and what it
+     * fills in is dropped (sent_positions()). Of NR's graphs the rows are left out whose
+     * parity bits are not sent.
+     * \throws std::invalid_argument that names the parameter and what is allowed
+     */
+    static ldpc_code standard(const std::string& standard,
+                              const std::string& frame_size,
+                              const std::string& rate);
+    //! The names that standard() takes.
+    static std::vector<std::string> standards();
+    //! Of a standard; of nr all lifting sizes of both graphs. \throws std::invalid_argument
+    static std::vector<std::string> frame_sizes(const std::string& standard);
+    //! Of a frame size of a standard, ascending. \throws std::invalid_argument
+    static std::vector<std::string> rates(const std::string& standard,
+                                          const std::string& frame_size);
+
+    /*!
      * \brief Reads a code from MacKay's alist format.
      *
      * Bit and check lists must agree. K = N − rank. Where the last bits make the matrix
@@ -67,9 +96,58 @@ public:
     //! The same from a file. \throws std::invalid_argument
     static ldpc_code from_alist_file(const std::string& path);
 
+    /*!
+     * \brief Reads a quasi-cyclic code from its base matrix.
+     *
+     * The text begins with "lifting Z", Z of 1 and more. Each line after that is a row of
+     * the matrix: for each block of Z columns -1 for none, or the shifts of its
+     * circulants, 0 to Z − 1, with commas between them. Check j of a row takes bit
+     * (j + shift) mod Z of the block. What follows # is a comment. Further lines may say
+     *  - "chain": the matrix is of the message bits; a parity bit a check follows, and with
+     *    R rows check j of row i is check c = j·R + i, which takes parity bits c − 1 and c
+     *    too, as in DVB-S2;
+     *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
+     *    codeword, as with_positions() takes them.
+     *
+     * Message positions are found as from an alist. A matrix too large to eliminate has
+     * the message in its first bits where the rest of the bits follow from them.
+     * \param name for messages and tags
+     * \throws std::invalid_argument that names the line and the value
+     */
+    static ldpc_code from_base_matrix(std::istream& text, const std::string& name);
+
+    //! Reads a file of either format, which its first word tells.
+    //! \throws std::invalid_argument
+    static ldpc_code from_file(const std::string& path);
+
+    /*!
+     * \brief The same code as circulants, for write_base_matrix().
+     *
+     * Checks and bits stay where they are.
+     * \param lifting 0 for the largest size of which the matrix is made; else that one
+     * \throws std::invalid_argument if it is not made of circulants of such a size
+     */
+    ldpc_code with_circulants(unsigned lifting = 0) const;
+
+    //! Writes what from_base_matrix() reads. \throws std::invalid_argument if the code
+    //! has no circulants
+    void write_base_matrix(std::ostream& text) const;
+
+    /*!
+     * \brief The same code, of which some positions are not sent.
+     *
+     * Positions count from 0 to n() − 1, in any order. They add to those of a standard.
+     * \param punctured not sent, not known to the decoder
+     * \param shortened not sent, 0: message bits among them are no longer of the message
+     * \throws std::invalid_argument for a position twice, beyond the end, or where nothing
+     *         is left to be sent
+     */
+    ldpc_code with_positions(const std::vector<std::uint32_t>& punctured,
+                             const std::vector<std::uint32_t>& shortened) const;
+
     //! "dvbs2 normal 1/2", or the name given to from_alist().
     const std::string& name() const;
-    unsigned n() const;      //!< bits of a codeword
+    unsigned n() const;      //!< bits of a codeword, sent or not
     unsigned k() const;      //!< bits of a message
     unsigned checks() const; //!< rows, redundant ones included
     std::size_t edges() const;
@@ -85,18 +163,38 @@ public:
     //! The position of each message bit; empty if not known.
     const std::vector<std::uint32_t>& message_positions() const;
 
+    //! Bits of a frame that are sent: what a decoder takes and an encoder gives.
+    unsigned sent() const;
+    //! Stands in sent_positions() for a bit that a standard fills in, always 0.
+    static constexpr std::uint32_t fill = ~0u;
+    //! The position of each sent bit, or fill; empty where they are all n() in order.
+    const std::vector<std::uint32_t>& sent_positions() const;
+    const std::vector<std::uint32_t>& punctured() const; //!< ascending
+    const std::vector<std::uint32_t>& shortened() const; //!< ascending
+
+    //! Check j of a row takes bit (j + shift) mod lifting() of a block of columns.
+    struct circulant {
+        std::uint32_t row, column, shift;
+    };
+    //! Size of the circulants of which the matrix is made (but for a parity chain); 0 if
+    //! it is not known to be.
+    unsigned lifting() const;
+    //! Row by row.
+    const std::vector<circulant>& circulants() const;
+
     /*!
-     * \brief Blocks of 360 checks of a DVB-S2 code; 0 for other codes.
+     * \brief Rows of circulants of a code with a parity chain, as DVB-S2's; 0 for others.
      *
-     * Check j·q + i, j in 0 … 359, is in layer i; bit m of group g takes part in it
-     * where an address of g is (j − m mod 360)·q + i.
+     * Check j·q + i, j in 0 … lifting() − 1, is in row i.
      */
     unsigned q() const;
-    //! DVB-S2: the addresses of each group of 360 information bits.
+    //! Chains of lifting 360: the addresses of each group of 360 information bits. Bit m
+    //! of group g takes part in check j·q + i where an address is (j − m mod 360)·q + i.
     const std::vector<std::vector<std::uint16_t>>& addresses() const;
 
 private:
     friend class ldpc_encoder_kernel;
+    friend struct ldpc_code_access;
     struct tables;
     explicit ldpc_code(std::shared_ptr<const tables> t);
     std::shared_ptr<const tables> d_tables;
@@ -113,6 +211,8 @@ public:
 
     //! Encodes k() bits into n() bits.
     void encode(const std::uint8_t* message, std::uint8_t* codeword) const;
+    //! Picks the sent() bits out of n().
+    void send(const std::uint8_t* codeword, std::uint8_t* sent) const;
 
     /*!
      * \brief The same, eight bits a byte, the first most significant.

@@ -1,0 +1,418 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The codes of standards, by name. */
+
+#include "code_tables.h"
+#include "pipeline/refuse.h"
+#include "tables.h"
+#include <algorithm>
+#include <numeric>
+
+namespace gr::gpufec {
+
+using namespace ldpc;
+
+namespace {
+
+using tables = ldpc_code_access::tables;
+
+std::string listed(const std::vector<std::string>& names)
+{
+    std::string list;
+    for (const auto& name : names) {
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    return list;
+}
+
+[[noreturn]] void refuse_size(const std::string& standard, const std::string& size)
+{
+    const auto sizes = ldpc_code::frame_sizes(standard);
+    refuse("frame_size",
+           '"' + size + '"',
+           "allowed with " + standard + " are " +
+               (standard == "nr" ? "bg1 and bg2 with z and a lifting size, as \"bg1 z384\""
+                                 : listed(sizes)));
+}
+
+void check_rate(const std::string& standard,
+                const std::string& size,
+                const std::string& rate)
+{
+    const auto rates = ldpc_code::rates(standard, size);
+    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) {
+        refuse("rate",
+               '"' + rate + '"',
+               "allowed with " + standard + " " + size + " are " + listed(rates));
+    }
+}
+
+// Every \p period-th position from \p first on, \p count of them.
+std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count)
+{
+    std::vector<std::uint32_t> positions;
+    for (unsigned i = 0; i < count; ++i) {
+        positions.push_back(first + i * period);
+    }
+    return positions;
+}
+
+// EN 302 307-2, table 18a: VL-SNR.
+struct vlsnr_mode {
+    const char *size, *rate;
+    const char *standard, *of_size, *of_rate; // the code that is punctured
+    unsigned shortened, period, punctured;
+};
+const vlsnr_mode vlsnr_modes[] = {
+    { "vl-snr normal", "2/9", "dvbs2x", "normal", "2/9", 0, 15, 3240 },
+    { "vl-snr medium", "1/5", "dvbs2x", "medium", "1/5", 640, 25, 980 },
+    { "vl-snr medium", "11/45", "dvbs2x", "medium", "11/45", 0, 15, 1620 },
+    { "vl-snr medium", "1/3", "dvbs2x", "medium", "1/3", 0, 13, 1620 },
+    { "vl-snr short sf2", "1/5", "dvbs2", "short", "1/4", 560, 30, 250 },
+    { "vl-snr short sf2", "11/45", "dvbs2x", "short", "11/45", 0, 15, 810 },
+    { "vl-snr short", "1/5", "dvbs2", "short", "1/4", 0, 10, 1224 },
+    { "vl-snr short", "4/15", "dvbs2x", "short", "4/15", 0, 8, 1224 },
+    { "vl-snr short", "1/3", "dvbs2", "short", "1/3", 0, 8, 1224 },
+};
+
+const std::vector<dvbs2_table>* dvb_tables_of(const std::string& standard,
+                                              const std::string& size)
+{
+    if (standard == "dvbs2x") {
+        return size == "normal"   ? &dvbs2x_normal_tables()
+               : size == "medium" ? &dvbs2x_medium_tables()
+               : size == "short"  ? &dvbs2x_short_tables()
+                                  : nullptr;
+    }
+    if (standard == "dvbt2") {
+        return size == "normal"  ? &dvbt2_normal_tables()
+               : size == "short" ? &dvbt2_short_tables()
+                                 : nullptr;
+    }
+    return nullptr;
+}
+
+unsigned dvb_bits(const std::string& size)
+{
+    return size == "normal" ? 64800 : size == "medium" ? 32400 : 16200;
+}
+
+ldpc_code
+dvb_code(const std::string& standard, const std::string& size, const std::string& rate)
+{
+    const auto name = standard + " " + size + " " + rate;
+    for (const auto& mode : vlsnr_modes) {
+        if (standard == "dvbs2x" && size == mode.size && rate == mode.rate) {
+            const auto whole =
+                ldpc_code::standard(mode.standard, mode.of_size, mode.of_rate);
+            auto t = ldpc_code_access::of(whole).copy();
+            t->name = name;
+            t->shortened = every(1, 0, mode.shortened);
+            t->punctured = every(mode.period, whole.k(), mode.punctured);
+            t->complete();
+            return ldpc_code_access::make(std::move(t));
+        }
+    }
+    for (const auto& table : *dvb_tables_of(standard, size)) {
+        if (rate == table.rate) {
+            return ldpc_code_access::make(
+                dvb_tables(name, dvb_bits(size), table.k, table.addresses));
+        }
+    }
+    const auto same = ldpc_code::dvbs2(size, rate); // T2's others
+    auto t = ldpc_code_access::of(same).copy();
+    t->name = name;
+    t->complete();
+    return ldpc_code_access::make(std::move(t));
+}
+
+ldpc_code wifi_code(const std::string& size, const std::string& rate)
+{
+    const auto& all = wifi_tables();
+    const auto& table = *std::find_if(all.begin(), all.end(), [&](const auto& t) {
+        return std::to_string(t.n) == size && rate == t.rate;
+    });
+    constexpr unsigned columns = 24;
+    auto t = std::make_shared<tables>();
+    t->name = "wifi " + size + " " + rate;
+    t->lifting = table.n / columns;
+    t->rows = table.rows;
+    t->known_systematic = true;
+    for (unsigned i = 0; i < table.rows * columns; ++i) {
+        if (table.shifts[i] >= 0) {
+            t->circulants.push_back(
+                { i / columns, i % columns, std::uint32_t(table.shifts[i]) });
+        }
+    }
+    t->expand(columns);
+    t->complete();
+    return ldpc_code_access::make(std::move(t));
+}
+
+// Lifting sizes of TS 38.212 table 5.3.2-1: a · 2^j, one set an a.
+constexpr unsigned nr_bases[] = { 2, 3, 5, 7, 9, 11, 13, 15 };
+constexpr unsigned nr_largest = 384;
+
+// 8 if there is no such size.
+unsigned nr_set(unsigned lifting)
+{
+    for (unsigned set = 0; set < 8; ++set) {
+        for (unsigned z = nr_bases[set]; z <= nr_largest; z *= 2) {
+            if (z == lifting) {
+                return set;
+            }
+        }
+    }
+    return 8;
+}
+
+struct nr_size {
+    unsigned graph, lifting;
+};
+std::optional<nr_size> nr_size_of(const std::string& size)
+{
+    for (unsigned graph : { 1, 2 }) {
+        const auto front = "bg" + std::to_string(graph) + " z";
+        if (size.compare(0, front.size(), front) == 0) {
+            const auto digits = size.substr(front.size());
+            if (!digits.empty() && digits.size() <= 3 &&
+                digits.find_first_not_of("0123456789") == digits.npos &&
+                digits[0] != '0' && nr_set(std::stoul(digits)) < 8) {
+                return nr_size{ graph, unsigned(std::stoul(digits)) };
+            }
+        }
+    }
+    return {};
+}
+
+// Blocks of which parity is sent with \p rows rows of a graph.
+unsigned nr_sent(const nr_table& g, unsigned rows) { return g.message + rows - 2; }
+
+ldpc_code nr_code(const std::string& size, const std::string& rate)
+{
+    const auto s = *nr_size_of(size);
+    const auto g = nr_graph(s.graph);
+    const auto end = rate == "1/3" || rate == "1/5"
+                         ? nr_sent(g, g.rows)
+                         : std::stoul(rate.substr(rate.find('/') + 1));
+    auto t = std::make_shared<tables>();
+    t->name = "nr " + size + " " + rate;
+    t->lifting = s.lifting;
+    t->rows = end - g.message + 2;
+    t->known_systematic = true;
+    const auto set = nr_set(s.lifting);
+    for (unsigned i = 0; i < g.entries; ++i) {
+        const auto* const e = g.entry + 10 * i;
+        if (e[0] < t->rows) {
+            t->circulants.push_back({ e[0], e[1], e[2 + set] % s.lifting });
+        }
+    }
+    t->punctured = every(1, 0, 2 * s.lifting);
+    t->expand(g.message + t->rows);
+    t->complete();
+    return ldpc_code_access::make(std::move(t));
+}
+
+// CCSDS 131.0-B, 7.3: 8176 bits less 18 that are 0, and two filled in.
+ldpc_code c2_code()
+{
+    constexpr unsigned lifting = 511, rows = 2, columns = 16, message = 14;
+    auto t = std::make_shared<tables>();
+    t->name = "ccsds_c2 8160 7/8";
+    t->lifting = lifting;
+    t->rows = rows;
+    for (unsigned r = 0; r < rows; ++r) {
+        for (unsigned c = 0; c < columns; ++c) {
+            for (unsigned i : { 0, 1 }) {
+                t->circulants.push_back({ r, c, c2_shift(r, c, i) });
+            }
+        }
+    }
+    t->expand(columns);
+    t->known_systematic = true;
+    // The checks leave two bits of a word open, which the generator settles.
+    for (unsigned p = 0; p < columns - message; ++p) {
+        std::vector<std::uint32_t> sum;
+        for (unsigned c = 0; c < columns; ++c) {
+            if (c < message ? c2_is_odd(c, p) : c == message + p) {
+                for (unsigned i = 0; i < lifting; ++i) {
+                    sum.push_back(c * lifting + i);
+                }
+            }
+        }
+        t->extra_checks.push_back(sum);
+    }
+    t->shortened = every(1, 0, 18);
+    t->fill_at_end = 2;
+    t->complete();
+    return ldpc_code_access::make(std::move(t));
+}
+
+// CCSDS 131.0-B, 7.4: blocks of M bits; a permutation of M is four circulants of M / 4,
+// so that these are what the matrix is made of.
+ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
+{
+    struct block {
+        unsigned row, column;      // column of the rate 1/2 part, or of the last pair
+        std::vector<int> permuted; // −1: not; else k − 1
+    };
+    static const std::vector<block> common = {
+        { 0, 2, { -1 } },      { 0, 4, { -1, 0 } }, { 1, 0, { -1 } },
+        { 1, 1, { -1 } },      { 1, 3, { -1 } },    { 1, 4, { 1, 2, 3 } },
+        { 2, 0, { -1 } },      { 2, 1, { 4, 5 } },  { 2, 3, { 6, 7 } },
+        { 2, 4, { -1 } },
+    };
+    const unsigned pairs = rate == "1/2" ? 0 : rate == "2/3" ? 1 : 3;
+    const unsigned before = 2 * pairs; // blocks of columns
+    const unsigned k = std::stoul(size), M = k / (before + 2), z = M / 4;
+    unsigned log = 0;
+    while (128u << log < M) {
+        ++log;
+    }
+    auto t = std::make_shared<tables>();
+    t->name = "ccsds_ar4ja " + size + " " + rate;
+    t->lifting = z;
+    t->rows = 3 * 4;
+    const auto add = [&](unsigned row, unsigned column, int k) {
+        for (unsigned j = 0; j < 4; ++j) {
+            const unsigned to = k < 0 ? j : (ar4ja_theta(k) + j) % 4;
+            const unsigned shift = k < 0 ? 0 : ar4ja_phi(j, k, log) % z;
+            t->circulants.push_back({ 4 * row + j, 4 * column + to, shift });
+        }
+    };
+    for (const auto& b : common) {
+        for (const auto k : b.permuted) {
+            add(b.row, before + b.column, k);
+        }
+    }
+    for (unsigned p = 0; p < pairs; ++p) {
+        const unsigned column = before - 2 * (p + 1);
+        const int k = 8 + 6 * p;
+        for (int i = 0; i < 3; ++i) {
+            add(1, column, k + i);
+            add(2, column + 1, k + 3 + i);
+        }
+        add(1, column + 1, -1);
+        add(2, column, -1);
+    }
+    t->known_systematic = true;
+    const unsigned columns = 4 * (before + 5);
+    t->punctured = every(1, (columns - 4) * z, M);
+    t->expand(columns);
+    t->complete();
+    return ldpc_code_access::make(std::move(t));
+}
+
+} // namespace
+
+std::vector<std::string> ldpc_code::standards()
+{
+    return { "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr" };
+}
+
+std::vector<std::string> ldpc_code::frame_sizes(const std::string& standard)
+{
+    if (standard == "dvbs2" || standard == "dvbt2") {
+        return { "normal", "short" };
+    }
+    if (standard == "dvbs2x") {
+        return { "normal",        "medium",        "short",           "vl-snr normal",
+                 "vl-snr medium", "vl-snr short", "vl-snr short sf2" };
+    }
+    if (standard == "ccsds_c2") {
+        return { "8160" };
+    }
+    if (standard == "ccsds_ar4ja") {
+        return { "1024", "4096", "16384" };
+    }
+    if (standard == "wifi") {
+        return { "648", "1296", "1944" };
+    }
+    if (standard == "nr") {
+        std::vector<std::string> sizes;
+        for (const char* graph : { "bg1 z", "bg2 z" }) {
+            for (unsigned z = 2; z <= nr_largest; ++z) {
+                if (nr_set(z) < 8) {
+                    sizes.push_back(graph + std::to_string(z));
+                }
+            }
+        }
+        return sizes;
+    }
+    refuse("standard", '"' + standard + '"', "allowed are " + listed(standards()));
+}
+
+std::vector<std::string> ldpc_code::rates(const std::string& standard,
+                                          const std::string& frame_size)
+{
+    const auto sizes = frame_sizes(standard);
+    if (std::find(sizes.begin(), sizes.end(), frame_size) == sizes.end()) {
+        refuse_size(standard, frame_size);
+    }
+    if (standard == "dvbs2") {
+        return dvbs2_rates(frame_size);
+    }
+    if (standard == "dvbt2") {
+        if (frame_size == "normal") {
+            return { "1/2", "3/5", "2/3", "3/4", "4/5", "5/6" };
+        }
+        return { "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6" };
+    }
+    if (standard == "ccsds_c2") {
+        return { "7/8" };
+    }
+    if (standard == "ccsds_ar4ja") {
+        return { "1/2", "2/3", "4/5" };
+    }
+    if (standard == "wifi") {
+        return { "1/2", "2/3", "3/4", "5/6" };
+    }
+    std::vector<std::string> rates;
+    if (standard == "nr") {
+        const unsigned graph = nr_size_of(frame_size)->graph;
+        const auto g = nr_graph(graph);
+        rates.push_back(graph == 1 ? "1/3" : "1/5");
+        for (unsigned rows = g.rows; rows >= 4; --rows) {
+            rates.push_back(std::to_string(g.message) + "/" +
+                            std::to_string(nr_sent(g, rows)));
+        }
+        return rates;
+    }
+    for (const auto& mode : vlsnr_modes) {
+        if (frame_size == mode.size) {
+            rates.emplace_back(mode.rate);
+        }
+    }
+    if (rates.empty()) {
+        for (const auto& table : *dvb_tables_of(standard, frame_size)) {
+            rates.emplace_back(table.rate);
+        }
+    }
+    return rates;
+}
+
+ldpc_code ldpc_code::standard(const std::string& standard,
+                              const std::string& frame_size,
+                              const std::string& rate)
+{
+    if (standard == "dvbs2") {
+        return dvbs2(frame_size, rate);
+    }
+    check_rate(standard, frame_size, rate);
+    if (standard == "wifi") {
+        return wifi_code(frame_size, rate);
+    }
+    if (standard == "nr") {
+        return nr_code(frame_size, rate);
+    }
+    if (standard == "ccsds_c2") {
+        return c2_code();
+    }
+    if (standard == "ccsds_ar4ja") {
+        return ar4ja_code(frame_size, rate);
+    }
+    return dvb_code(standard, frame_size, rate);
+}
+
+} // namespace gr::gpufec
