@@ -21,10 +21,12 @@ namespace {
 // ---- the code's options: the parameters of the gpu_ldpc_dvbs2 block ----
 
 const char* const code_options = R"(
-standard        dvbs2         dvbs2
-frame-size      normal|short  normal  64800 or 16200 bits
-rate            1/4|1/3|2/5|1/2|3/5|2/3|3/4|4/5|5/6|8/9|9/10  1/2  9/10 of normal frames only
-code-file       file          -       alist file, in place of the three above
+standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|wifi|nr  dvbs2
+frame-size      text          normal  as the standard has them: normal, 8160, "bg1 z384"
+rate            text          1/2     as the standard has them; of nr blocks of message/sent
+code-file       file          -       alist or base matrix, in place of the three above
+punctured       text          -       positions that are not sent, as 0-53,60
+shortened       text          -       positions that are 0 and not sent
 soft-input      int8|float    int8
 llr-scale       real          2       int8 steps per nat
 algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
@@ -48,13 +50,50 @@ reference         flag   -          decode the same noise by sum-product in doub
 sim-threads       int    0          make noise and run the reference; 0: as --threads
 )";
 
+// "0-53,60"
+std::vector<std::uint32_t> positions(const option_values& values, const std::string& name)
+{
+    std::vector<std::uint32_t> list;
+    std::istringstream text(values.text(name));
+    for (std::string item; std::getline(text, item, ',');) {
+        const auto dash = item.find('-');
+        const std::string ends[] = { item.substr(0, dash),
+                                     dash == item.npos ? item : item.substr(dash + 1) };
+        for (const auto& end : ends) {
+            if (end.empty() || end.size() > 7 ||
+                end.find_first_not_of("0123456789") != end.npos) {
+                refuse_option(name, '"' + item + '"', "positions and ranges, as 0-53,60");
+            }
+        }
+        const auto first = std::stoul(ends[0]), last = std::stoul(ends[1]);
+        if (last < first || last > ldpc_code::max_bits) {
+            refuse_option(name, '"' + item + '"', "ranges that ascend");
+        }
+        for (auto p = first; p <= last; ++p) {
+            list.push_back(std::uint32_t(p));
+        }
+    }
+    return list;
+}
+
+ldpc_code code_of(const option_values& values)
+{
+    const auto file = values.text("code-file");
+    const auto code = file.empty() ? ldpc_code::standard(values.text("standard"),
+                                                         values.text("frame-size"),
+                                                         values.text("rate"))
+                                   : ldpc_code::from_file(file);
+    const auto punctured = positions(values, "punctured");
+    const auto shortened = positions(values, "shortened");
+    return punctured.empty() && shortened.empty()
+               ? code
+               : code.with_positions(punctured, shortened);
+}
+
 ldpc_options parse(const option_values& values)
 {
     ldpc_options o;
-    const auto file = values.text("code-file");
-    o.codes = { file.empty()
-                    ? ldpc_code::dvbs2(values.text("frame-size"), values.text("rate"))
-                    : ldpc_code::from_alist_file(file) };
+    o.codes = { code_of(values) };
     o.format = llr_format_from_string(values.text("soft-input"));
     o.llr_scale = values.real("llr-scale");
     o.algorithm = ldpc_algorithm_from_string(values.text("algorithm"));
@@ -75,6 +114,7 @@ json code_facts(const ldpc_options& options)
     const auto& code = options.codes[0];
     return json::object({ { "code", code.name() },
                           { "n", code.n() },
+                          { "sent", code.sent() },
                           { "k", code.k() },
                           { "edges", code.edges() } });
 }
@@ -94,7 +134,7 @@ stream_rates rates_of(const ldpc_options& o, bool unpacked)
     const auto& code = o.codes[0];
     const double bits = o.codeword ? code.n() : code.k();
     return { o.format == llr_format::int8 ? 1 : sizeof(float),
-             code.n() / bits,
+             code.sent() / bits,
              code.k() / (unpacked ? bits : std::ceil(bits / 8)) };
 }
 
@@ -268,7 +308,7 @@ private:
     double eb_to_es_db() const
     {
         const auto& code = options.decoder.codes[0];
-        return 10 * std::log10(2.0 * code.k() / code.n());
+        return 10 * std::log10(2.0 * code.k() / code.sent());
     }
 
     const bool d_es_n0, d_until_clean;

@@ -17,14 +17,16 @@ namespace {
 struct command {
     std::string name;
     std::string summary;
-    int (*run)(const decoder_trait& trait, const arguments& args); // info has none
+    int (*run)(const decoder_trait& trait, const arguments& args); // of a decoder
+    int (*alone)(const arguments& args) = nullptr;                 // or of none
 };
 
 const std::vector<command> commands{
-    { "info", "devices, presets and chosen defaults", nullptr },
+    { "info", "devices, presets and chosen defaults", nullptr, info },
     { "bench", "how fast decoding is", bench },
     { "ber", "error rates over a simulated channel", ber },
     { "decode", "decode a file, or standard input", decode },
+    { "circulants", "an LDPC code's alist file as a base matrix", nullptr, circulants },
 };
 
 struct decoder_name {
@@ -35,7 +37,7 @@ struct decoder_name {
 
 const std::vector<decoder_name> decoders{
     { "viterbi", "convolutional codes, in a stream or in frames", viterbi_trait },
-    { "ldpc", "LDPC codes, of DVB-S2 or of a file", ldpc_trait },
+    { "ldpc", "LDPC codes, of standards or of a file", ldpc_trait },
     { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
 };
 
@@ -49,7 +51,7 @@ void print(std::ostream& out, const char* title, const Rows& rows)
 {
     out << title << ":\n";
     for (const auto& row : rows) {
-        out << "  " << std::left << std::setw(10) << row.name << row.summary << "\n";
+        out << "  " << std::left << std::setw(12) << row.name << row.summary << "\n";
     }
 }
 
@@ -68,7 +70,7 @@ void help(std::ostream& out)
     out << "Usage: gpufec COMMAND [DECODER] [OPTIONS]\n\n"
            "Forward error correction on a GPU or the CPU.\n\n";
     print(out, "Commands", commands);
-    print(out, "\nDecoders of all but info", decoders);
+    print(out, "\nDecoders of bench, ber and decode", decoders);
     out << "\nEach command has its own --help, and so has each of its decoders:\n"
            "gpufec bench --help, gpufec bench viterbi --help.\n"
         << exit_status_text;
@@ -76,8 +78,8 @@ void help(std::ostream& out)
 
 int run(const command& c, const arguments& args)
 {
-    if (!c.run) {
-        return info(args);
+    if (c.alone) {
+        return c.alone(args);
     }
     const auto word = args.empty() ? "" : args.front();
     if (is_help(word)) {

@@ -476,6 +476,55 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
 
+class qa_circulants(unittest.TestCase):
+    ALIST = ("4 2\n1 2\n1 1 1 1\n2 2\n1\n2\n2\n1\n1 4\n2 3\n")  # circulants of two
+
+    def test_an_alist_becomes_a_base_matrix_that_decodes_alike(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alist, base = folder + "/alist", folder + "/base"
+            with open(alist, "w") as file:
+                file.write(self.ALIST)
+            result = run("circulants", alist, base)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("circulants of 2, 1 rows", result.stderr)
+            with open(base) as file:
+                self.assertEqual(file.read(), "lifting 2\n0 1\n")
+            values = np.array([9, -9, -9, 0, 9, 9, 0, 9], np.int8).tobytes()
+            with open(folder + "/values", "wb") as file:
+                file.write(values)
+            decoded = []
+            for code in (alist, base):
+                result = run("decode", "ldpc", "--backend", "cpu", "--code-file", code,
+                             "--output", "codeword", folder + "/values", folder + "/bits")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                with open(folder + "/bits", "rb") as file:
+                    decoded.append(file.read())
+            self.assertEqual(decoded[0], decoded[1])
+            self.assertEqual(decoded[0], bytes([0b01100000, 0]))
+            result = run("circulants", alist, alist)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("it is the file that is read", result.stderr)
+            with open(alist) as file:
+                self.assertEqual(file.read(), self.ALIST)
+            result = run("circulants", "--lifting", "3", alist, base)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("--lifting is 3: it does not divide the 2 checks", result.stderr)
+
+    def test_standards_and_positions(self):
+        result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
+                     "bg2 z8", "--rate", "10/20", "--punctured", "150,160-162",
+                     "--shortened", "0-3", "--range", "8", "--max-frames", "50", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["points"][0]["frame_errors"], 0)
+        for option, value in (("--punctured", "1-"), ("--shortened", "5-3"),
+                              ("--punctured", "99999"), ("--frame-size", "big"),
+                              ("--rate", "7/9"), ("--standard", "dvb")):
+            result = run("ber", "ldpc", option, value)
+            self.assertEqual(result.returncode, 2, option)
+            self.assertIn(option + " is ", result.stderr)
+
+
 class qa_decode_sync(unittest.TestCase):
     """Random words of 8 bits for 4 symbols, and what is received of them."""
 

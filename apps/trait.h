@@ -246,6 +246,7 @@ int bench(const decoder_trait& trait, const arguments& args);
 int ber(const decoder_trait& trait, const arguments& args);
 int decode(const decoder_trait& trait, const arguments& args);
 int info(const arguments& args);
+int circulants(const arguments& args);
 
 //! gpufec ber with --scheduler: as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);

@@ -23,6 +23,7 @@ frame_source::frame_source(const ldpc_options& options,
                            double ebn0_db,
                            std::uint64_t seed)
     : d_code(options.codes.at(0)),
+      d_encoder(d_code),
       d_format(options.format),
       d_llr_scale(options.llr_scale),
       d_positive_bit(options.positive_bit),
@@ -30,28 +31,28 @@ frame_source::frame_source(const ldpc_options& options,
       d_seed(seed),
       d_codewords(std::size_t(words) * d_code.n())
 {
-    const ldpc_encoder_kernel encoder(d_code);
     const counter_random data(seed);
     std::vector<std::uint8_t> message(d_code.k());
     for (unsigned w = 0; w < words; ++w) {
         data.bits(std::uint64_t(w) * d_code.k(), d_code.k(), message.data());
-        encoder.encode(message.data(), &d_codewords[std::size_t(w) * d_code.n()]);
+        d_encoder.encode(message.data(), &d_codewords[std::size_t(w) * d_code.n()]);
     }
 }
 
 std::size_t frame_source::frame_bytes() const
 {
-    return d_code.n() * (d_format == llr_format::int8 ? 1 : sizeof(float));
+    return d_code.sent() * (d_format == llr_format::int8 ? 1 : sizeof(float));
 }
 
 void frame_source::channel_values(std::uint64_t f, std::byte* out) const
 {
-    const auto n = d_code.n();
-    std::vector<std::uint8_t> positive(codeword(f), codeword(f) + n); // 0 where it is
+    const auto n = d_code.sent();
+    const double rate = double(d_code.k()) / n;
+    std::vector<std::uint8_t> positive(n); // 0 where it is
+    d_encoder.send(codeword(f), positive.data());
     for (auto& bit : positive) {
         bit ^= d_positive_bit;
     }
-    const double rate = double(d_code.k()) / n;
     const awgn_channel unit(d_ebn0_db, rate, d_seed + 1);
     const double variance = unit.sigma() * unit.sigma();
     const double nats = variance > 0 ? 2 / variance : nats_without_noise; // of +1
@@ -92,7 +93,7 @@ public:
           d_code(options.decoder.codes.at(0)),
           d_source(options.decoder, options.ebn0_db, options.seed),
           d_decoder(with_messages(options.decoder)),
-          d_item_bytes(d_source.frame_bytes() / d_code.n()),
+          d_item_bytes(d_source.frame_bytes() / d_code.sent()),
           d_bits(d_code.k())
     {
     }
@@ -257,17 +258,33 @@ private:
     {
         std::vector<std::byte> values(d_source.frame_bytes());
         d_source.channel_values(f, values.data());
-        const auto n = d_code.n();
+        const auto n = d_code.sent();
+        std::vector<double> nats;
         if (d_options.decoder.format == llr_format::float32) {
             const auto* const v = reinterpret_cast<const float*>(values.data());
-            return { v, v + n };
+            nats.assign(v, v + n);
+        } else {
+            const auto* const v = reinterpret_cast<const std::int8_t*>(values.data());
+            nats.assign(v, v + n);
+            for (auto& x : nats) {
+                x /= d_options.decoder.llr_scale;
+            }
         }
-        const auto* const v = reinterpret_cast<const std::int8_t*>(values.data());
-        std::vector<double> nats(v, v + n);
-        for (auto& x : nats) {
-            x /= d_options.decoder.llr_scale;
+        const auto& sent = d_code.sent_positions();
+        if (sent.empty()) {
+            return nats;
         }
-        return nats;
+        constexpr double certain = 40;
+        std::vector<double> all(d_code.n(), 0);
+        for (const auto position : d_code.shortened()) {
+            all[position] = certain;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            if (sent[i] != ldpc_code::fill) {
+                all[sent[i]] = nats[i];
+            }
+        }
+        return all;
     }
 
     const simulation_options d_options;

@@ -33,6 +33,7 @@ public:
 
 private:
     const ldpc_code d_code;
+    const ldpc_encoder_kernel d_encoder;
     const llr_format d_format;
     const float d_llr_scale;
     const unsigned d_positive_bit;

@@ -3,6 +3,7 @@
 
 #include "ldpc/frame_batch.h"
 #include "ldpc/input_format.h"
+#include "ldpc/sent_values.h"
 #include "slot_benchmark.h"
 
 namespace gr::gpufec::ldpc {
@@ -19,11 +20,13 @@ job fill_slot(const setup& s,
     const input_format format(
         s.rule(code), options.format, options.llr_scale, options.positive_bit);
     const auto item_bytes = options.format == llr_format::int8 ? 1 : sizeof(float);
-    const auto given = items.size() / item_bytes / code.n();
+    const auto sent = code.sent();
+    const auto given = items.size() / item_bytes / sent;
     frame_batch batch(s, limits);
+    std::vector<std::byte> values(sent * s.value_bytes());
     for (std::size_t f = 0; !batch.full(); ++f) {
-        format.convert(
-            items.data(), f % given * code.n(), code.n(), input + batch.add(0));
+        format.convert(items.data(), f % given * sent, sent, values.data());
+        spread_sent(code, s, values.data(), input + batch.add(0));
     }
     return batch.make_job(input);
 }

@@ -35,11 +35,14 @@ struct code_list {
         codes.push_back(code);
         names.push_back(name);
     }
-    void add_dvbs2(const std::string& frame_size, const std::string& but_rate)
+    void add_others(const std::string& standard,
+                    const std::string& frame_size,
+                    const std::string& but_rate)
     {
-        for (const auto& rate : ldpc_code::dvbs2_rates(frame_size)) {
+        for (const auto& rate : ldpc_code::rates(standard, frame_size)) {
             if (rate != but_rate) {
-                add(frame_size + " " + rate, ldpc_code::dvbs2(frame_size, rate));
+                add(frame_size + " " + rate,
+                    ldpc_code::standard(standard, frame_size, rate));
             }
         }
     }
@@ -74,25 +77,28 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      bool llr_pdu,
                      const std::vector<int>& devices,
                      int positive_bit,
-                     double device_timeout_ms)
+                     double device_timeout_ms,
+                     const std::vector<int>& punctured,
+                     const std::vector<int>& shortened)
 {
     const bool codeword =
         choose<bool>("output", output, { { "message", false }, { "codeword", true } });
     code_list list;
     list.add(code_file.empty() ? frame_size + " " + rate : code_file,
-             ldpc_code_of(standard, frame_size, rate, code_file));
-    if (code_file.empty()) {
-        list.add_dvbs2(frame_size, rate);
+             ldpc_code_of(standard, frame_size, rate, code_file, punctured, shortened));
+    const bool many = standard != "nr"; // which has too many
+    if (code_file.empty() && many) {
+        list.add_others(standard, frame_size, rate);
     }
-    if (acm) {
-        for (const char* size : { "normal", "short" }) {
+    if (acm && many) {
+        for (const auto& size : ldpc_code::frame_sizes(standard)) {
             if (!code_file.empty() || size != frame_size) {
-                list.add_dvbs2(size, "");
+                list.add_others(standard, size, "");
             }
         }
     }
     for (const auto& named : named_codes) {
-        list.add(named.first, ldpc_code::from_alist_file(named.second));
+        list.add(named.first, ldpc_code::from_file(named.second));
     }
 
     ldpc_options options;
@@ -144,7 +150,7 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
 {
     publish_choices();
     message_port_register_out(d_llr_port);
-    set_exact_rate(output_items(0), d_decoder.code(0).n());
+    set_exact_rate(output_items(0), d_decoder.code(0).sent());
 }
 
 void gpu_ldpc_dvbs2_impl::restart()
@@ -229,7 +235,7 @@ std::size_t gpu_ldpc_dvbs2_impl::push_frame(const std::byte* in,
                                             std::size_t count)
 {
     const auto missing = d_decoder.missing();
-    const std::size_t n = d_decoder.code(d_decoder.selected()).n();
+    const std::size_t n = d_decoder.code(d_decoder.selected()).sent();
     const auto left = missing ? missing : n;
     const auto pushed = d_decoder.push(in, std::min(count, left));
     if (pushed == 0) {
@@ -261,6 +267,10 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
 std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(std::uint64_t in_frame) const
 {
     const auto code = d_decoder.selected();
+    const auto& sent = d_decoder.code(code).sent_positions();
+    if (!sent.empty()) { // what is filled in comes after all others
+        in_frame = std::min(sent[in_frame], d_decoder.code(code).n() - 1);
+    }
     auto bit = in_frame;
     if (!d_options.codeword) {
         const auto& message = d_decoder.code(code).message_positions();

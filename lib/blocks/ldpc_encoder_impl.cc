@@ -15,10 +15,14 @@ ldpc_encoder::sptr ldpc_encoder::make(const std::string& standard,
                                       const std::string& rate,
                                       const std::string& code_file,
                                       bool packed_input,
-                                      bool packed_output)
+                                      bool packed_output,
+                                      const std::vector<int>& punctured,
+                                      const std::vector<int>& shortened)
 {
     return gnuradio::make_block_sptr<ldpc_encoder_impl>(
-        ldpc_code_of(standard, frame_size, rate, code_file), packed_input, packed_output);
+        ldpc_code_of(standard, frame_size, rate, code_file, punctured, shortened),
+        packed_input,
+        packed_output);
 }
 
 ldpc_encoder_impl::ldpc_encoder_impl(const ldpc_code& code,
@@ -31,7 +35,7 @@ ldpc_encoder_impl::ldpc_encoder_impl(const ldpc_code& code,
       d_packed_input(packed_input),
       d_packed_output(packed_output),
       d_frame_input(packed_input ? (code.k() + 7) / 8 : code.k()),
-      d_frame_output(packed_output ? (code.n() + 7) / 8 : code.n())
+      d_frame_output(packed_output ? (code.sent() + 7) / 8 : code.sent())
 {
     const auto common = std::gcd(d_frame_output, d_frame_input);
     set_relative_rate(std::uint64_t(d_frame_output / common),
@@ -61,10 +65,10 @@ void ldpc_encoder_impl::encode(std::vector<std::uint8_t>& coded)
         coded.resize(d_frame_output);
         d_kernel.encode_packed(message.data(), coded.data());
     } else {
-        d_codeword.resize((code.n() + 7) / 8);
+        d_codeword.resize((code.sent() + 7) / 8);
         d_kernel.encode_packed(message.data(), d_codeword.data());
-        coded.resize(code.n());
-        unpack_bits(d_codeword.data(), 0, code.n(), coded.data());
+        coded.resize(code.sent());
+        unpack_bits(d_codeword.data(), 0, code.sent(), coded.data());
     }
     d_items.clear();
 }
@@ -73,7 +77,13 @@ std::uint64_t ldpc_encoder_impl::output_of_item(std::uint64_t item) const
 {
     const auto& message = d_kernel.code().message_positions();
     const auto in_frame = item % d_frame_input * (d_packed_input ? 8 : 1);
-    const auto bit = in_frame < message.size() ? message[in_frame] : 0;
+    // The last sent bit up to the message bit, which may itself not be sent.
+    auto bit = in_frame < message.size() ? std::size_t(message[in_frame]) : 0;
+    const auto& sent = d_kernel.code().sent_positions();
+    if (!sent.empty()) {
+        const auto next = std::upper_bound(sent.begin(), sent.end(), bit);
+        bit = next == sent.begin() ? 0 : next - sent.begin() - 1;
+    }
     return item / d_frame_input * d_frame_output + (d_packed_output ? bit / 8 : bit);
 }
 

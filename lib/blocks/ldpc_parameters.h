@@ -10,6 +10,7 @@
 #include <pmt/pmt.h>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -17,7 +18,9 @@ namespace gr::gpufec {
 ldpc_code ldpc_code_of(const std::string& standard,
                        const std::string& frame_size,
                        const std::string& rate,
-                       const std::string& code_file);
+                       const std::string& code_file,
+                       const std::vector<int>& punctured,
+                       const std::vector<int>& shortened);
 
 //! What a tag says of the frames that follow it.
 struct frame_kind {

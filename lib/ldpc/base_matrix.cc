@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Base matrices of quasi-cyclic codes: reads them, writes them, and finds them in a matrix
- * that is given check by check. */
+/* Base matrices of quasi-cyclic codes: reads them, writes them, and finds them in a
+ * matrix that is given check by check. */
 
 #include "code_tables.h"
 #include "pipeline/refuse.h"
@@ -65,9 +65,8 @@ public:
         if (bits < 2 || bits > ldpc_code::max_bits ||
             std::uint64_t(t->rows) * t->lifting > ldpc_code::max_bits) {
             fail("the matrix has " + std::to_string(bits) + " bits and " +
-                 std::to_string(std::uint64_t(t->rows) * t->lifting) +
-                 " checks: up to " + std::to_string(ldpc_code::max_bits) +
-                 " are allowed");
+                 std::to_string(std::uint64_t(t->rows) * t->lifting) + " checks: up to " +
+                 std::to_string(ldpc_code::max_bits) + " are allowed");
         }
         t->expand(d_columns);
         return t;
@@ -124,8 +123,8 @@ private:
     void read_row(const std::vector<std::string>& words, tables& t)
     {
         if (t.rows > 0 && words.size() != d_columns) {
-            fail("the row has " + std::to_string(words.size()) + " blocks, those before " +
-                 std::to_string(d_columns));
+            fail("the row has " + std::to_string(words.size()) +
+                 " blocks, those before " + std::to_string(d_columns));
         }
         d_columns = unsigned(words.size());
         unsigned degree = 0;
@@ -188,7 +187,8 @@ std::string ranges(const std::vector<std::uint32_t>& positions)
     std::string text;
     for (std::size_t i = 0; i < positions.size();) {
         auto last = i;
-        while (last + 1 < positions.size() && positions[last + 1] == positions[last] + 1) {
+        while (last + 1 < positions.size() &&
+               positions[last + 1] == positions[last] + 1) {
             ++last;
         }
         text += " " + std::to_string(positions[i]) +
@@ -205,7 +205,8 @@ public:
     explicit circulant_finder(const tables& t) : d_t(t), d_rows(t.checks)
     {
         for (unsigned c = 0; c < t.checks; ++c) {
-            d_rows[c].assign(t.bits.begin() + t.begin[c], t.bits.begin() + t.begin[c + 1]);
+            d_rows[c].assign(t.bits.begin() + t.begin[c],
+                             t.bits.begin() + t.begin[c + 1]);
             std::sort(d_rows[c].begin(), d_rows[c].end());
         }
     }
@@ -378,9 +379,8 @@ void ldpc_code::write_base_matrix(std::ostream& text) const
     }
 }
 
-ldpc_code
-ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
-                          const std::vector<std::uint32_t>& shortened) const
+ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
+                                    const std::vector<std::uint32_t>& shortened) const
 {
     const auto& from = *d_tables;
     std::vector<const char*> taken(from.n, nullptr);

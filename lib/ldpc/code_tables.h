@@ -68,7 +68,8 @@ struct ldpc_code::tables {
 
     //! The same, to be changed and completed again.
     std::shared_ptr<tables> copy() const;
-    //! Fills in n, checks, begin, bits and addresses from circulants of \p columns blocks.
+    //! Fills in n, checks, begin, bits and addresses from circulants of \p columns
+    //! blocks.
     void expand(unsigned columns);
     //! Fills in everything that follows from n, checks, begin, bits and positions.
     void complete();

@@ -20,8 +20,7 @@ namespace {
 std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
 {
     const std::size_t in_layer =
-        code.q() ? std::size_t(code.checks() / code.q()) * code.largest_check_degree()
-                 : 0;
+        std::size_t(code.lifting()) * code.largest_check_degree();
     lanes::code_view v{};
     v.n = code.n();
     v.places = std::uint32_t(code.n() + 2 * in_layer);

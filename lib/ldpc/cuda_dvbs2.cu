@@ -5,6 +5,7 @@
 
 #include "cuda_dvbs2.h"
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -134,7 +135,9 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
 std::unique_ptr<code_kernel>
 make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device)
 {
-    if (!code.q()) {
+    // Tables of the kernels have room for so many edges and layers.
+    if (code.addresses().empty() || code.q() > std::size(layer_table{}.layer) ||
+        code.edges() - (2 * code.checks() - 1) > 360 * std::size(layer_table{}.edges)) {
         return nullptr;
     }
     const bool int8 = rule.precision == ldpc_precision::int8;

@@ -49,7 +49,8 @@ dvbs2_variant choose_int8_kernel(const dvbs2_layers& layers, std::size_t shared_
     if (layers.irregular) {
         return edges <= 5    ? variant<5, true>(table, shared_sm)
                : edges <= 11 ? variant<11, true>(table, shared_sm)
-                             : variant<17, true>(table, shared_sm);
+               : edges <= 17 ? variant<17, true>(table, shared_sm)
+                             : dvbs2_variant{};
     }
     switch (edges) {
     case 2:

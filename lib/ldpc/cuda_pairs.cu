@@ -155,6 +155,9 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
     unsigned largest = 0;
     bool irregular = false;
     for (const auto& layer : layers) {
+        if (layer.empty()) {
+            return nullptr;
+        }
         largest = std::max(largest, unsigned(layer.size()));
         irregular |= layer.size() != layers[0].size();
     }
@@ -331,7 +334,7 @@ std::unique_ptr<code_kernel>
 make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Halves hold integers up to 2048.
-    if (!code.q() || rule.precision != ldpc_precision::int8 ||
+    if (code.addresses().empty() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
         return nullptr;
     }

@@ -7,6 +7,8 @@
 #include "input_format.h"
 #include "pipeline/stream_decoder.h"
 #include "room.h"
+#include "sent_values.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -39,7 +41,9 @@ public:
         d_filling.emplace(*d_setup, d_pipeline->active().limits());
         std::size_t largest = 0;
         for (const auto& code : options.codes) {
-            largest = std::max(largest, d_setup->frame_input_bytes(code));
+            largest = std::max({ largest,
+                                 d_setup->frame_input_bytes(code),
+                                 code.sent() * d_setup->value_bytes() });
         }
         d_partial.resize(largest);
     }
@@ -57,7 +61,7 @@ public:
 
     std::size_t missing() const
     {
-        return d_have ? d_options.codes[d_code].n() - d_have : 0;
+        return d_have ? d_options.codes[d_code].sent() - d_have : 0;
     }
 
     std::size_t push(const void* values, std::size_t count)
@@ -68,18 +72,20 @@ public:
             if (d_have == 0) {
                 d_code = d_next_code;
             }
-            const std::size_t n = d_options.codes[d_code].n();
+            const auto& code = d_options.codes[d_code];
+            const std::size_t n = code.sent();
             const auto m = std::min(count - taken, n - d_have);
-            // A whole frame goes to the slot at once, pieces of one are gathered first.
-            auto* const to = m == n ? place_of_frame() : d_partial.data();
+            // A whole frame goes to the slot at once; pieces of one are gathered first,
+            // and what is sent of a codeword.
+            const bool at_once = m == n && code.sent_positions().empty();
+            auto* const to = at_once ? place_of_frame() : d_partial.data();
             format().convert(
-                values, taken, m, to + (m == n ? 0 : d_have * d_setup->value_bytes()));
+                values, taken, m, to + (at_once ? 0 : d_have * d_setup->value_bytes()));
             taken += m;
             d_have += m;
             if (d_have == n) {
-                if (m < n) {
-                    std::memcpy(
-                        place_of_frame(), d_partial.data(), n * d_setup->value_bytes());
+                if (!at_once) {
+                    spread_sent(code, *d_setup, d_partial.data(), place_of_frame());
                 }
                 d_have = 0;
             }

@@ -8,7 +8,10 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Parts of each row of circulants, so that no part has a bit twice; one where they would
+// Of layers whose edges may be deferred: what decoders have room for.
+constexpr unsigned most_checks = 360, most_degree = 32;
+
+// Parts of each row of circulants, so that no part has a bit twice; 0 where they would
 // have to be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
@@ -26,8 +29,22 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
             }
         }
     }
-    std::replace(parts.begin(), parts.end(), 0u, 1u);
     return parts;
+}
+
+// Whether layers of circulants will do.
+bool by_circulants(const ldpc_code& code)
+{
+    const auto z = code.lifting();
+    if (z == 0) {
+        return false;
+    }
+    const auto parts = parts_of_rows(code);
+    const bool defers = std::any_of(parts.begin(), parts.end(), [&code](auto p) {
+        return code.q() ? p != 1 : p == 0;
+    });
+    return !defers || (code.largest_check_degree() <= most_degree &&
+                       (!code.q() || z <= most_checks));
 }
 
 // The layer of each check.
@@ -41,7 +58,8 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
         return layer;
     }
     const unsigned z = code.lifting();
-    const auto parts = parts_of_rows(code);
+    auto parts = parts_of_rows(code);
+    std::replace(parts.begin(), parts.end(), 0u, (z + most_checks - 1) / most_checks);
     std::uint32_t first = 0; // layer of a row
     for (unsigned row = 0; row < parts.size(); ++row) {
         const unsigned each = (z + parts[row] - 1) / parts[row];
@@ -119,7 +137,8 @@ mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& s
 
 layer_plan make_layer_plan(const ldpc_code& code)
 {
-    const auto layer = code.lifting() ? circulant_layers(code) : first_fit_layers(code);
+    const auto layer =
+        by_circulants(code) ? circulant_layers(code) : first_fit_layers(code);
     const auto layers = *std::max_element(layer.begin(), layer.end()) + 1;
     std::vector<std::vector<std::uint32_t>> checks(layers);
     for (unsigned c = 0; c < code.checks(); ++c) {

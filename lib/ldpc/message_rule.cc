@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "message_rule.h"
 #include "code_tables.h"
+#include "message_rule.h"
 #include "pipeline/refuse.h"
 #include <algorithm>
 #include <cmath>

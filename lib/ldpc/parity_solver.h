@@ -32,7 +32,7 @@ public:
 
 private:
     struct step {
-        std::uint32_t bit;        //!< found from
+        std::uint32_t bit;         //!< found from
         std::uint32_t first, last; //!< these of others
     };
     parity_solver() = default;
@@ -41,7 +41,7 @@ private:
 
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
-    std::vector<std::uint32_t> d_put_off; //!< bits
+    std::vector<std::uint32_t> d_put_off;                 //!< bits
     std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< checks that are left
     std::size_t d_left_words = 0;
     std::vector<std::uint64_t> d_inverse; //!< a row of the left checks each put off bit

@@ -34,7 +34,7 @@ noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
         for (unsigned c = 0; c < setup.codes.size(); ++c) {
             const auto& code = setup.codes[c];
             // Some 0.4 dB above the Shannon limit of its rate, for QPSK, and spread.
-            const double rate = double(code.k()) / code.n();
+            const double rate = double(code.k()) / code.sent();
             const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
             const double es = limit + es_n0_db + 0.2 * (i % 5);
             frames.push_back(
@@ -128,6 +128,46 @@ std::vector<ldpc_code> short_codes()
     return codes;
 }
 
+// Of each kind of structure: circulants of many sizes, several of them in a block, a
+// chain, punctured and shortened positions, rows of differing degrees.
+std::vector<ldpc_code> structured_codes()
+{
+    const auto hole = ldpc_code::standard("wifi", "648", "3/4");
+    std::vector<ldpc_code> codes = {
+        ldpc_code::standard("wifi", "1944", "5/6"),
+        ldpc_code::standard("nr", "bg2 z7", "10/50"),
+        ldpc_code::standard("nr", "bg1 z26", "22/28"),
+        ldpc_code::standard("ccsds_c2", "8160", "7/8"),
+        ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"),
+        ldpc_code::standard("dvbs2x", "vl-snr short", "4/15"),
+        hole.with_positions({ 100, 3, 511 }, { 0, 1, 2, 30 }),
+    };
+    if (small_scale()) {
+        return codes;
+    }
+    for (const char* rate : { "1/2", "2/3", "3/4" }) {
+        codes.push_back(ldpc_code::standard("wifi", "648", rate));
+    }
+    codes.push_back(ldpc_code::standard("wifi", "1296", "1/2"));
+    codes.push_back(ldpc_code::standard("nr", "bg1 z112", "1/3"));
+    codes.push_back(ldpc_code::standard("nr", "bg1 z2", "22/24"));
+    codes.push_back(ldpc_code::standard("nr", "bg2 z384", "10/12"));
+    codes.push_back(ldpc_code::standard("ccsds_ar4ja", "4096", "2/3"));
+    codes.push_back(ldpc_code::standard("dvbs2x", "medium", "11/45"));
+    codes.push_back(ldpc_code::standard("dvbs2x", "short", "26/45"));
+    codes.push_back(ldpc_code::standard("dvbs2x", "vl-snr short sf2", "1/5"));
+    codes.push_back(ldpc_code::standard("dvbt2", "short", "3/5"));
+    // Rows of few checks, a bit twice in them; layers of several parts; a chain of
+    // another size than 360.
+    std::istringstream crowded("lifting 40\n0,3 1 5,6,7 0 -1\n-1 9 0,20 12,2 0\n");
+    codes.push_back(ldpc_code::from_base_matrix(crowded, "crowded"));
+    std::istringstream large("lifting 700\n0,3 1 5,600 7\n10 9 12,2 0\n");
+    codes.push_back(ldpc_code::from_base_matrix(large, "large"));
+    std::istringstream chain("lifting 50\nchain\n0,13 1 -1 4\n7 -1 0 12\n3 20,21 9 -1\n");
+    codes.push_back(ldpc_code::from_base_matrix(chain, "chain"));
+    return codes;
+}
+
 // Several setups: both ways to stop, both outputs, the other rules.
 std::vector<setup> variants(const setup& base)
 {
@@ -211,6 +251,22 @@ TEST(ldpc_cpu, equals_the_model)
         for (auto setup : variants(setup_of(short_codes(), precision))) {
             setup.max_iterations = std::min(setup.max_iterations, 8u);
             const auto frames = noisy_frames(setup, 1, 0.9, 11);
+            const auto wanted = by_model(setup, frames);
+            for (const auto& name : cpu_variants()) {
+                SCOPED_TRACE(name);
+                auto decoder = room::make_cpu(setup, frames.size(), 2, name);
+                expect_equal(qa::decode(*decoder, setup, frames), wanted);
+            }
+        }
+    }
+}
+
+TEST(ldpc_cpu, structured_codes_equal_the_model)
+{
+    for (const auto precision : precisions) {
+        for (auto setup : variants(setup_of(structured_codes(), precision))) {
+            setup.max_iterations = std::min(setup.max_iterations, 6u);
+            const auto frames = noisy_frames(setup, 1, 0.9, 13);
             const auto wanted = by_model(setup, frames);
             for (const auto& name : cpu_variants()) {
                 SCOPED_TRACE(name);
@@ -413,6 +469,20 @@ TEST(device, other_codes_equal_the_cpu)
     }
 }
 
+TEST(device, structured_codes_equal_the_cpu)
+{
+    SKIP_WITHOUT_CUDA();
+    for (const auto precision : precisions) {
+        for (const auto& setup : variants(setup_of(structured_codes(), precision))) {
+            const auto frames = noisy_frames(setup, small_scale() ? 1 : 7, 0.9, 35);
+            auto cpu = room::make_cpu(setup, frames.size(), 8);
+            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+            expect_equal(qa::decode(*gpu, setup, frames),
+                         qa::decode(*cpu, setup, frames));
+        }
+    }
+}
+
 TEST(device, flooding_equals_the_model)
 {
     SKIP_WITHOUT_CUDA();
@@ -436,7 +506,10 @@ TEST(device, extreme_channel_values)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
-        auto setup = setup_of(all_codes(), precision);
+        auto codes = all_codes();
+        const auto structured = structured_codes();
+        codes.insert(codes.end(), structured.begin(), structured.end());
+        auto setup = setup_of(codes, precision);
         setup.max_iterations = small_scale() ? 2 : setup.max_iterations;
         std::vector<qa::frame> frames;
         std::mt19937 random(5);

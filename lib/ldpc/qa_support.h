@@ -28,7 +28,7 @@ struct transmission {
     std::vector<float> llr;             // received, nats
 };
 
-//! A random codeword over QPSK at an Es/N0.
+//! A random codeword over QPSK at an Es/N0; all n positions, known or not.
 inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
 {
     transmission t;
@@ -43,6 +43,12 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     for (const auto bit : t.codeword) {
         const double y = (bit ? -amplitude : amplitude) + noise(random);
         t.llr.push_back(float(2 * amplitude / variance * y));
+    }
+    for (const auto position : code.punctured()) {
+        t.llr[position] = 0;
+    }
+    for (const auto position : code.shortened()) {
+        t.llr[position] = 1e6f;
     }
     return t;
 }

@@ -32,8 +32,9 @@ std::string listed(const std::vector<std::string>& names)
     refuse("frame_size",
            '"' + size + '"',
            "allowed with " + standard + " are " +
-               (standard == "nr" ? "bg1 and bg2 with z and a lifting size, as \"bg1 z384\""
-                                 : listed(sizes)));
+               (standard == "nr"
+                    ? "bg1 and bg2 with z and a lifting size, as \"bg1 z384\""
+                    : listed(sizes)));
 }
 
 void check_rate(const std::string& standard,
@@ -258,10 +259,9 @@ ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
         std::vector<int> permuted; // −1: not; else k − 1
     };
     static const std::vector<block> common = {
-        { 0, 2, { -1 } },      { 0, 4, { -1, 0 } }, { 1, 0, { -1 } },
-        { 1, 1, { -1 } },      { 1, 3, { -1 } },    { 1, 4, { 1, 2, 3 } },
-        { 2, 0, { -1 } },      { 2, 1, { 4, 5 } },  { 2, 3, { 6, 7 } },
-        { 2, 4, { -1 } },
+        { 0, 2, { -1 } },   { 0, 4, { -1, 0 } },   { 1, 0, { -1 } }, { 1, 1, { -1 } },
+        { 1, 3, { -1 } },   { 1, 4, { 1, 2, 3 } }, { 2, 0, { -1 } }, { 2, 1, { 4, 5 } },
+        { 2, 3, { 6, 7 } }, { 2, 4, { -1 } },
     };
     const unsigned pairs = rate == "1/2" ? 0 : rate == "2/3" ? 1 : 3;
     const unsigned before = 2 * pairs; // blocks of columns
@@ -317,7 +317,7 @@ std::vector<std::string> ldpc_code::frame_sizes(const std::string& standard)
         return { "normal", "short" };
     }
     if (standard == "dvbs2x") {
-        return { "normal",        "medium",        "short",           "vl-snr normal",
+        return { "normal",        "medium",       "short",           "vl-snr normal",
                  "vl-snr medium", "vl-snr short", "vl-snr short sf2" };
     }
     if (standard == "ccsds_c2") {

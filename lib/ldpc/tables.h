@@ -37,8 +37,8 @@ struct wifi_table {
 };
 const std::vector<wifi_table>& wifi_tables();
 
-//! A base graph of NR: rows, columns, blocks of the message, and entries of row, column and
-//! the shifts of eight sets of lifting sizes.
+//! A base graph of NR: rows, columns, blocks of the message, and entries of row, column
+//! and the shifts of eight sets of lifting sizes.
 struct nr_table {
     unsigned rows, columns, message, entries;
     const std::uint16_t* entry;
@@ -51,7 +51,8 @@ unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 
 //! C2: shift i (0, 1) of a block.
 unsigned c2_shift(unsigned row, unsigned column, unsigned i);
-//! Whether a message bit of a block of columns has an odd number of parity bits in a block.
+//! Whether a message bit of a block of columns has an odd number of parity bits in a
+//! block.
 bool c2_is_odd(unsigned column, unsigned parity);
 
 } // namespace gr::gpufec::ldpc

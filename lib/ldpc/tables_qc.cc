@@ -478,18 +478,12 @@ const std::uint8_t c2_odd[] = {
 const std::vector<wifi_table>& wifi_tables()
 {
     static const std::vector<wifi_table> tables{
-        { 648, "1/2", 12, wifi_648_1_2 },
-        { 648, "2/3", 8, wifi_648_2_3 },
-        { 648, "3/4", 6, wifi_648_3_4 },
-        { 648, "5/6", 4, wifi_648_5_6 },
-        { 1296, "1/2", 12, wifi_1296_1_2 },
-        { 1296, "2/3", 8, wifi_1296_2_3 },
-        { 1296, "3/4", 6, wifi_1296_3_4 },
-        { 1296, "5/6", 4, wifi_1296_5_6 },
-        { 1944, "1/2", 12, wifi_1944_1_2 },
-        { 1944, "2/3", 8, wifi_1944_2_3 },
-        { 1944, "3/4", 6, wifi_1944_3_4 },
-        { 1944, "5/6", 4, wifi_1944_5_6 },
+        { 648, "1/2", 12, wifi_648_1_2 },   { 648, "2/3", 8, wifi_648_2_3 },
+        { 648, "3/4", 6, wifi_648_3_4 },    { 648, "5/6", 4, wifi_648_5_6 },
+        { 1296, "1/2", 12, wifi_1296_1_2 }, { 1296, "2/3", 8, wifi_1296_2_3 },
+        { 1296, "3/4", 6, wifi_1296_3_4 },  { 1296, "5/6", 4, wifi_1296_5_6 },
+        { 1944, "1/2", 12, wifi_1944_1_2 }, { 1944, "2/3", 8, wifi_1944_2_3 },
+        { 1944, "3/4", 6, wifi_1944_3_4 },  { 1944, "5/6", 4, wifi_1944_5_6 },
     };
     return tables;
 }
@@ -512,9 +506,6 @@ unsigned c2_shift(unsigned row, unsigned column, unsigned i)
     return c2_shifts[(row * 16 + column) * 2 + i];
 }
 
-bool c2_is_odd(unsigned column, unsigned parity)
-{
-    return c2_odd[column] >> parity & 1;
-}
+bool c2_is_odd(unsigned column, unsigned parity) { return c2_odd[column] >> parity & 1; }
 
 } // namespace gr::gpufec::ldpc

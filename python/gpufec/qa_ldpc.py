@@ -24,6 +24,19 @@ SHORT_K = {"1/4": 3240, "1/3": 5400, "2/5": 6480, "1/2": 7200, "3/5": 9720,
 CODES = ([("normal", rate, k, es) for rate, (k, es) in NORMAL.items()]
          + [("short", rate, k, NORMAL[rate][1] + 0.3) for rate, k in SHORT_K.items()])
 BITS = {"normal": 64800, "short": 16200}
+S2X = {"normal": ["13/45", "9/20", "90/180", "96/180", "11/20", "100/180", "104/180", "26/45",
+                  "18/30", "28/45", "23/36", "116/180", "20/30", "124/180", "25/36", "128/180",
+                  "13/18", "132/180", "22/30", "135/180", "140/180", "7/9", "154/180"],
+       "short": ["11/45", "4/15", "14/45", "7/15", "8/15", "26/45", "32/45"]}
+VL_SNR = [("normal", "2/9", "normal", "C2_9_VLSNR"), ("medium", "1/5", "medium", "C1_5_MEDIUM"),
+          ("medium", "11/45", "medium", "C11_45_MEDIUM"),
+          ("medium", "1/3", "medium", "C1_3_MEDIUM"),
+          ("short sf2", "1/5", "short", "C1_5_VLSNR_SF2"),
+          ("short sf2", "11/45", "short", "C11_45_VLSNR_SF2"),
+          ("short", "1/5", "short", "C1_5_VLSNR"), ("short", "4/15", "short", "C4_15_VLSNR"),
+          ("short", "1/3", "short", "C1_3_VLSNR")]
+T2 = {"normal": ["1/2", "3/5", "2/3", "3/4", "4/5", "5/6"],
+      "short": ["1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6"]}
 # A (7, 4) Hamming code.
 HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2 3 0\n"
            "1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n")
@@ -114,6 +127,77 @@ class qa_ldpc(unittest.TestCase):
                 sent, symbols = dtv_transmit(size, rate, 2)
                 coded = encode(sent[:2 * k], frame_size=size, rate=rate)
                 self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
+
+    def test_encoder_agrees_with_gr_dtv_on_other_standards(self):
+        """All of DVB-S2X but normal 2/9, which gr-dtv has punctured alone, its medium
+        frames likewise, and DVB-T2."""
+        def check(standard, size, rate, dtv_standard, frame, code, modulation=dtv.MOD_OTHER):
+            encoder = gpufec.ldpc_encoder(standard, size, rate, packed_input=False,
+                                          packed_output=False)
+            sent = qa_support.random_bits(8 * 64800, 5)
+            ours, _ = qa_support.run(qa_support.vector_source(sent), encoder)
+            theirs, _ = qa_support.run(qa_support.vector_source(sent), dtv.dvb_ldpc_bb(
+                dtv_standard, frame, code, modulation))
+            count = min(len(ours), len(theirs))
+            self.assertGreater(count, 4 * 14000)
+            self.assertTrue(np.array_equal(ours[:count], theirs[:count]))
+
+        code_of = lambda rate: getattr(dtv, "C" + rate.replace("/", "_"))
+        frames = {"normal": dtv.FECFRAME_NORMAL, "short": dtv.FECFRAME_SHORT,
+                  "medium": dtv.FECFRAME_MEDIUM}
+        for size, rates in S2X.items():
+            for rate in rates:
+                with self.subTest(standard="dvbs2x", size=size, rate=rate):
+                    check("dvbs2x", size, rate, dtv.STANDARD_DVBS2, frames[size],
+                          code_of(rate))
+        for size, rate, frame, code in VL_SNR:
+            with self.subTest(size=size, rate=rate):
+                check("dvbs2x", "vl-snr " + size, rate, dtv.STANDARD_DVBS2, frames[frame],
+                      getattr(dtv, code), dtv.MOD_BPSK)
+        for size, rates in T2.items():
+            for rate in rates:
+                with self.subTest(standard="dvbt2", size=size, rate=rate):
+                    check("dvbt2", size, rate, dtv.STANDARD_DVBT2, frames[size],
+                          code_of(rate))
+
+    def test_standards_and_positions(self):
+        """What is sent goes in, and the message comes out, in pieces of any size."""
+        for parameters, k, sent in (
+                (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),
+                (dict(standard="nr", frame_size="bg2 z16", rate="10/20"), 160, 320),
+                (dict(standard="ccsds_c2", frame_size="8160", rate="7/8"), 7136, 8160),
+                (dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2"), 1024, 2048),
+                (dict(standard="dvbs2x", frame_size="vl-snr short", rate="1/5"), 3240,
+                 14976),
+                (dict(frame_size="short", punctured=[16000, 16199],
+                      shortened=list(range(10, 30))), 7180, 16178)):
+            with self.subTest(parameters=parameters):
+                bits = qa_support.random_bits(4 * k, 1)
+                coded = encode(bits, **parameters)
+                self.assertEqual(len(coded), 4 * sent)
+                llr = clean(coded)
+                llr[::sent] = 0  # and one bit a frame that is not known
+                tags = [(sent + 7, pmt.mp("a"), pmt.from_long(1))]
+                items, out = decode(llr, tags, packed_output=False, **parameters)
+                self.assertTrue(np.array_equal(items, bits))
+                self.assertEqual(qa_support.tags_of(out, "ldpc_valid"),
+                                 [(i * k, True) for i in range(4)])
+                (offset, _), = qa_support.tags_of(out, "a")
+                self.assertTrue(k <= offset < 2 * k)
+
+    def test_base_matrix_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("# of no standard\nlifting 5\n0 1 -1 0 -1\n2 -1 3 1 0\npunctured 3\n")
+            file.flush()
+            bits = qa_support.random_bits(15 * 8, 7)
+            coded = encode(bits, code_file=file.name)
+            self.assertEqual(len(coded), 24 * 8)
+            items, _ = decode(clean(coded), code_file=file.name, packed_output=False)
+            self.assertTrue(np.array_equal(items, bits))
+            file.write("0 1 2 x 4\n")
+            file.flush()
+            with self.assertRaisesRegex(ValueError, 'line 6: a shift of block 4 is "x"'):
+                gpufec.ldpc_encoder(code_file=file.name)
 
     def test_packed_encoder_and_codeword_output(self):
         bits = qa_support.random_bits(2 * 7200, 1)
@@ -335,7 +419,12 @@ class qa_ldpc(unittest.TestCase):
 
     def test_wrong_parameters(self):
         for wrong, message in (
-                (dict(standard="dvbt2"), 'standard is "dvbt2"'),
+                (dict(standard="dvbs3"), 'standard is "dvbs3"'),
+                (dict(standard="wifi"), 'frame_size is "normal"'),
+                (dict(punctured=[64800]), "punctured is 64800: it is beyond the end"),
+                (dict(punctured=[5, 5]), "punctured is 5: the position is in punctured"),
+                (dict(shortened=[-1]), "shortened is -1"),
+                (dict(punctured=list(range(64800))), "nothing is sent"),
                 (dict(frame_size="medium"), 'frame_size is "medium"'),
                 (dict(frame_size="short", rate="9/10"), 'rate is "9/10"'),
                 (dict(code_file="/no/file"), "code_file is"),

@@ -13,17 +13,30 @@
 namespace gr::gpufec {
 
 /*!
- * \brief LDPC decoder for DVB-S2, and for any code from an alist file, on a GPU or the
- * CPU. \ingroup gpufec
+ * \brief LDPC decoder for DVB-S2 and other standards, and for any code from a file, on a
+ * GPU or the CPU. \ingroup gpufec
  *
  * \details
- * The codes are those of ETSI EN 302 307-1, 5.3.2, and min-sum decodes them, layered or
- * flooding. The output does not depend on the backend, nor on how frames were batched.
+ * Min-sum decodes them, layered or flooding. The output does not depend on the backend,
+ * nor on how frames were batched.
  *
- * The input is channel values (LLRs) of any constellation, N per frame, deinterleaved:
- * int8 with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit
- * \b 0, as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a
- * DVB-S2 code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
+ * The codes, with what \p frame_size and \p rate are called:
+ *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200), 1/4 to 9/10
+ *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short with its rates, as 90/180;
+ *    "vl-snr normal", "vl-snr medium", "vl-snr short" and "vl-snr short sf2"
+ *  - \c dvbt2 (EN 302 755): normal or short, 1/2 to 5/6; short also 1/4, 1/3, 2/5
+ *  - \c ccsds_c2 (CCSDS 131.0-B): 8160, 7/8
+ *  - \c ccsds_ar4ja (CCSDS 131.0-B): K = 1024, 4096 or 16384, 1/2, 2/3, 4/5
+ *  - \c wifi (IEEE 802.11): N = 648, 1296 or 1944, 1/2, 2/3, 3/4, 5/6
+ *  - \c nr (3GPP TS 38.212): "bg1 z384" and the like, 1/3 (1/5 of bg2) or blocks of the
+ *    message / blocks sent, as 22/28. Its interleaver and repetition are undone before.
+ *
+ * The input is channel values (LLRs) of any constellation, one per bit that is sent, in
+ * the order of the code, deinterleaved: N per frame, less what the standard, \p punctured
+ * and \p shortened leave out, and with bits that the standard fills in. They are int8
+ * with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit \b 0,
+ * as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2
+ * code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
  *
  * The output is the K message bits of each frame, or its N bits: packed MSB-first and
  * padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
@@ -61,12 +74,11 @@ public:
     /*!
      * Makes a decoder.
      *
-     * \param standard "dvbs2"
-     * \param frame_size "normal" (64800 bits) or "short" (16200)
-     * \param rate "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9",
-     *        or "9/10" (normal frames only)
-     * \param code_file an alist file, whose code takes the place of the three above; ""
-     *        for none
+     * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
+     * \param frame_size as the standard has them, above
+     * \param rate likewise
+     * \param code_file an alist file or a base matrix, whose code takes the place of the
+     *        three above; "" for none
      * \param soft_input "int8" or "float"
      * \param llr_scale int8 steps per nat
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
@@ -86,13 +98,17 @@ public:
      * \param offset of offset_min_sum, nats; negative: the one found for the code's rate
      * \param normalization of normalized_min_sum; negative: the one for the code's rate
      * \param acm frames name their codes by tags
-     * \param named_codes alist files by the names that tags and set_code() give them
+     * \param named_codes alist or base matrix files by the names that tags and
+     *        set_code() give them
      * \param llr_pdu send the decisions on each frame from the message port llr_pdu
      * \param devices CUDA devices, up to 16, that take batches in turn, instead of
      *        \p device; empty: that one alone
      * \param positive_bit the bit, 0 or 1, that a positive LLR means, in and out
      * \param device_timeout_ms milliseconds that a device has for a batch, once those
      *        before it are finished, before it is given up, up to 1e9; 0: for ever
+     * \param punctured positions of the codeword, from 0, of the code above that are
+     *        not sent, besides those of its standard
+     * \param shortened positions that are 0 and not sent; no message bits are there
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -122,7 +138,9 @@ public:
                      bool llr_pdu = false,
                      const std::vector<int>& devices = {},
                      int positive_bit = 0,
-                     double device_timeout_ms = 10000);
+                     double device_timeout_ms = 10000,
+                     const std::vector<int>& punctured = {},
+                     const std::vector<int>& shortened = {});
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
@@ -136,7 +154,8 @@ public:
 
     /*!
      * The code of the frames that begin from now on: "normal 1/2" and the like, or a name
-     * of named_codes. Without acm, DVB-S2 codes of the frame size that make() was given.
+     * of named_codes. Without acm, codes of the standard and the frame size that make()
+     * was given; of nr that one alone.
      * \throws std::invalid_argument
      */
     virtual void set_code(const std::string& name) = 0;

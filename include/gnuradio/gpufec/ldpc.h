@@ -57,12 +57,14 @@ public:
      * | standard | frame_size | rate |
      * |---|---|---|
      * | dvbs2 (EN 302 307-1) | normal, short | as dvbs2() has them |
-     * | dvbs2x (EN 302 307-2) | normal, medium, short; vl-snr normal, vl-snr medium, vl-snr short, vl-snr short sf2 | 13/45, 90/180 … |
-     * | dvbt2 (EN 302 755) | normal, short | 1/2 … 5/6; short also 1/4, 1/3, 2/5 |
-     * | ccsds_c2 (CCSDS 131.0-B) | 8160, the bits sent | 7/8 |
-     * | ccsds_ar4ja (CCSDS 131.0-B) | 1024, 4096, 16384: K | 1/2, 2/3, 4/5 |
-     * | wifi (IEEE 802.11, 19.3.11.7) | 648, 1296, 1944: N | 1/2, 2/3, 3/4, 5/6 |
-     * | nr (3GPP TS 38.212, 5.3.2) | "bg1 z384": base graph and lifting size | blocks of the message / blocks sent: 22/24 … 22/66 (1/3), bg2: 10/12 … 10/50 (1/5) |
+     * | dvbs2x (EN 302 307-2) | normal, medium, short; vl-snr normal, vl-snr medium,
+     * vl-snr short, vl-snr short sf2 | 13/45, 90/180 … | | dvbt2 (EN 302 755) | normal,
+     * short | 1/2 … 5/6; short also 1/4, 1/3, 2/5 | | ccsds_c2 (CCSDS 131.0-B) | 8160,
+     * the bits sent | 7/8 | | ccsds_ar4ja (CCSDS 131.0-B) | 1024, 4096, 16384: K | 1/2,
+     * 2/3, 4/5 | | wifi (IEEE 802.11, 19.3.11.7) | 648, 1296, 1944: N | 1/2, 2/3, 3/4,
+     * 5/6 | | nr (3GPP TS 38.212, 5.3.2) | "bg1 z384": base graph and lifting size |
+     * blocks of the message / blocks sent: 22/24 … 22/66 (1/3), bg2: 10/12 … 10/50 (1/5)
+     * |
      *
      * What a standard never sends is punctured, what it fixes is shortened, and what it
      * fills in is dropped (sent_positions()). Of NR's graphs the rows are left out whose
@@ -74,7 +76,8 @@ public:
                               const std::string& rate);
     //! The names that standard() takes.
     static std::vector<std::string> standards();
-    //! Of a standard; of nr all lifting sizes of both graphs. \throws std::invalid_argument
+    //! Of a standard; of nr all lifting sizes of both graphs. \throws
+    //! std::invalid_argument
     static std::vector<std::string> frame_sizes(const std::string& standard);
     //! Of a frame size of a standard, ascending. \throws std::invalid_argument
     static std::vector<std::string> rates(const std::string& standard,
@@ -103,9 +106,9 @@ public:
      * the matrix: for each block of Z columns -1 for none, or the shifts of its
      * circulants, 0 to Z − 1, with commas between them. Check j of a row takes bit
      * (j + shift) mod Z of the block. What follows # is a comment. Further lines may say
-     *  - "chain": the matrix is of the message bits; a parity bit a check follows, and with
-     *    R rows check j of row i is check c = j·R + i, which takes parity bits c − 1 and c
-     *    too, as in DVB-S2;
+     *  - "chain": the matrix is of the message bits; a parity bit a check follows, and
+     * with R rows check j of row i is check c = j·R + i, which takes parity bits c − 1
+     * and c too, as in DVB-S2;
      *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
      *    codeword, as with_positions() takes them.
      *
@@ -139,8 +142,8 @@ public:
      * Positions count from 0 to n() − 1, in any order. They add to those of a standard.
      * \param punctured not sent, not known to the decoder
      * \param shortened not sent, 0: message bits among them are no longer of the message
-     * \throws std::invalid_argument for a position twice, beyond the end, or where nothing
-     *         is left to be sent
+     * \throws std::invalid_argument for a position twice, beyond the end, or where
+     * nothing is left to be sent
      */
     ldpc_code with_positions(const std::vector<std::uint32_t>& punctured,
                              const std::vector<std::uint32_t>& shortened) const;
@@ -215,9 +218,10 @@ public:
     void send(const std::uint8_t* codeword, std::uint8_t* sent) const;
 
     /*!
-     * \brief The same, eight bits a byte, the first most significant.
+     * \brief Encodes k() bits into the sent() bits, eight a byte, the first most
+     * significant.
      *
-     * The last byte of each is filled up, in the codeword with zeros. For codes of
+     * The last byte of each is filled up, in what is sent with zeros. For codes of
      * DVB-S2 360 bits are encoded at a time.
      */
     void encode_packed(const std::uint8_t* message, std::uint8_t* codeword) const;

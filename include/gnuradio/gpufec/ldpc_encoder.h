@@ -7,18 +7,19 @@
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
 #include <string>
+#include <vector>
 
 namespace gr::gpufec {
 
 /*!
- * \brief LDPC encoder for DVB-S2, and for any code from an alist file.
+ * \brief LDPC encoder for DVB-S2 and other standards, and for any code from a file.
  * \ingroup gpufec
  *
  * \details
  * The input is the K message bits of each frame, eight per byte, the first of which is
- * the most significant, or one. A packed frame is padded to a byte. The output is its N
- * bits, likewise. A frame that is not complete when the input ends is not sent. Tags go
- * to the output item of their bit.
+ * the most significant, or one. A packed frame is padded to a byte. The output is the
+ * bits that are sent of its N, likewise. A frame that is not complete when the input ends
+ * is not sent. Tags go to the output item of their bit.
  *
  * Map bit 0 to a positive value for gpu_ldpc_dvbs2, or tell it what you do.
  */
@@ -30,22 +31,26 @@ public:
     /*!
      * Makes an encoder.
      *
-     * \param standard "dvbs2"
-     * \param frame_size "normal" (64800 bits) or "short" (16200)
-     * \param rate "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9",
-     *        or "9/10" (normal frames only)
-     * \param code_file an alist file, whose code takes the place of the three above; ""
-     *        for none
+     * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
+     * \param frame_size as gpu_ldpc_dvbs2 has them
+     * \param rate likewise
+     * \param code_file an alist file or a base matrix, whose code takes the place of the
+     *        three above; "" for none
      * \param packed_input eight bits per byte, first bit most significant, else one
      * \param packed_output the same of the output
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
+     * \param punctured positions of the codeword, from 0, that are not sent, besides
+     * those of the standard \param shortened positions that are 0 and not sent; message
+     * bits there are none \throws std::invalid_argument naming the parameter, its value
+     * and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
                      const std::string& frame_size = "normal",
                      const std::string& rate = "1/2",
                      const std::string& code_file = "",
                      bool packed_input = true,
-                     bool packed_output = true);
+                     bool packed_output = true,
+                     const std::vector<int>& punctured = {},
+                     const std::vector<int>& shortened = {});
 };
 
 } // namespace gr::gpufec

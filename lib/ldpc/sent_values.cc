@@ -1,0 +1,53 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "sent_values.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr::gpufec::ldpc {
+
+namespace {
+
+template <class Value>
+void spread(const ldpc_code& code, Value certain, const std::byte* values, std::byte* all)
+{
+    const auto* const from = reinterpret_cast<const Value*>(values);
+    auto* const to = reinterpret_cast<Value*>(all);
+    for (const auto position : code.punctured()) {
+        to[position] = 0;
+    }
+    for (const auto position : code.shortened()) {
+        to[position] = certain;
+    }
+    const auto& sent = code.sent_positions();
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        if (sent[i] != ldpc_code::fill) {
+            to[sent[i]] = from[i];
+        }
+    }
+}
+
+} // namespace
+
+void spread_sent(const ldpc_code& code,
+                 const setup& setup,
+                 const std::byte* values,
+                 std::byte* codeword)
+{
+    if (code.sent_positions().empty()) {
+        std::memcpy(codeword, values, code.n() * setup.value_bytes());
+        return;
+    }
+    const auto limit = setup.rule(code).channel_limit;
+    switch (setup.precision) {
+    case ldpc_precision::int8:
+        return spread(code, std::int8_t(limit), values, codeword);
+    case ldpc_precision::int16:
+        return spread(code, std::int16_t(limit), values, codeword);
+    default:
+        return spread(code, limit, values, codeword);
+    }
+}
+
+} // namespace gr::gpufec::ldpc
