@@ -101,10 +101,7 @@ private:
         if (d_setup.schedule == ldpc_schedule::flooding) {
             kernel = make_flooding_kernel(code, rule);
         } else {
-            kernel = make_dvbs2_kernel(code, rule, d_device);
-            if (!kernel) {
-                kernel = make_layered_kernel(code, rule, d_device);
-            }
+            kernel = make_best_layered_kernel(code, rule, d_device);
         }
         const auto bytes = kernel->scratch_bytes(d_limits.pieces);
         if (!d_scratch || d_scratch->bytes() < bytes) {

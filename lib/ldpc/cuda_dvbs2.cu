@@ -133,6 +133,16 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
 }
 
 std::unique_ptr<code_kernel>
+make_best_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
+{
+    auto kernel = make_dvbs2_kernel(code, rule, device);
+    if (!kernel) {
+        kernel = make_circulants_kernel(code, rule, device);
+    }
+    return kernel ? std::move(kernel) : make_layered_kernel(code, rule, device);
+}
+
+std::unique_ptr<code_kernel>
 make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Tables of the kernels have room for so many edges and layers.

@@ -67,6 +67,15 @@ make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device);
 std::unique_ptr<code_kernel>
 make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device);
 
+//! For codes of circulants without a chain, int8: a pair of codewords a team of threads;
+//! nullptr where code or device do not suit it.
+std::unique_ptr<code_kernel>
+make_circulants_kernel(const ldpc_code& code, const message_rule& rule, int device);
+
+//! The fastest layered decoding of a code.
+std::unique_ptr<code_kernel>
+make_best_layered_kernel(const ldpc_code& code, const message_rule& rule, int device);
+
 //! Layered decoding of any code.
 std::unique_ptr<code_kernel>
 make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device);

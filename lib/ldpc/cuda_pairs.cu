@@ -3,6 +3,7 @@
 
 /* Pairs of codewords in int8: the table of a code, its kernel, and the launch. */
 
+#include "cuda_pair_rule.h"
 #include "cuda_pairs.cuh"
 #include <algorithm>
 #include <cmath>
@@ -220,48 +221,11 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
     return table;
 }
 
-std::uint32_t both(double x)
-{
-    const auto h = __half_as_ushort(__double2half(x));
-    return h | std::uint32_t(h) << 16;
-}
-double half_of(double x) { return __half2float(__double2half(x)); }
-
-// What leaves with a least magnitude of m steps, as the kernels compute it.
-struct outgoing {
-    double slope, floor, span;
-    explicit outgoing(const message_rule& rule)
-    {
-        const double limit = rule.message_limit;
-        slope = half_of(1 / (limit * pairs::unit));
-        // Halves are rounded up, so they are made a little more.
-        floor = half_of((1 / 32.0 - rule.offset) / limit);
-        span = half_of(limit * rule.sixteenths / 16 * pairs::unit);
-    }
-    double of(int m) const
-    {
-        const double x = std::min(
-            1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
-        return (half_of(x * span + 0.5) - 0.5) / pairs::unit;
-    }
-    bool follows(const message_rule& rule) const
-    {
-        for (int m = 0; m < 2048; ++m) {
-            const int x =
-                std::max(0, std::min(m - int(rule.offset), int(rule.message_limit)));
-            if (of(m) != (x * rule.sixteenths + 8) >> 4) {
-                return false;
-            }
-        }
-        return true;
-    }
-};
-
 class pairs_kernel : public code_kernel
 {
 public:
     pairs_kernel(std::unique_ptr<pair_table> table,
-                 const outgoing& rule,
+                 const pair_outgoing& rule,
                  const pair_variant& v,
                  bool wrap_shared,
                  unsigned each,
@@ -298,9 +262,9 @@ public:
                                         taken,
                                         slots,
                                         d_each,
-                                        both(d_rule.slope),
-                                        both(d_rule.floor),
-                                        both(d_rule.span),
+                                        in_both_halves(d_rule.slope),
+                                        in_both_halves(d_rule.floor),
+                                        in_both_halves(d_rule.span),
                                         at_once,
                                         d_wrap_shared };
         d_variant.kernel<<<(frames.count + at_once - 1) / at_once,
@@ -321,7 +285,7 @@ private:
     }
 
     const std::unique_ptr<pair_table> d_table;
-    const outgoing d_rule;
+    const pair_outgoing d_rule;
     const pair_variant d_variant;
     const bool d_wrap_shared;
     const unsigned d_each;   // blocks at once, of a multiprocessor
@@ -329,6 +293,46 @@ private:
 };
 
 } // namespace
+
+namespace {
+
+double half_of(double x) { return __half2float(__double2half(x)); }
+
+} // namespace
+
+std::uint32_t in_both_halves(double x)
+{
+    const auto h = __half_as_ushort(__double2half(x));
+    return h | std::uint32_t(h) << 16;
+}
+
+pair_outgoing::pair_outgoing(const message_rule& rule)
+{
+    const double limit = rule.message_limit;
+    slope = half_of(1 / (limit * pairs::unit));
+    // Halves are rounded up, so they are made a little more.
+    floor = half_of((1 / 32.0 - rule.offset) / limit);
+    span = half_of(limit * rule.sixteenths / 16 * pairs::unit);
+}
+
+double pair_outgoing::of(int m) const
+{
+    const double x =
+        std::min(1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
+    return (half_of(x * span + 0.5) - 0.5) / pairs::unit;
+}
+
+bool pair_outgoing::follows(const message_rule& rule) const
+{
+    for (int m = 0; m < 2048; ++m) {
+        const int x =
+            std::max(0, std::min(m - int(rule.offset), int(rule.message_limit)));
+        if (of(m) != (x * rule.sixteenths + 8) >> 4) {
+            return false;
+        }
+    }
+    return true;
+}
 
 std::unique_ptr<code_kernel>
 make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
@@ -338,7 +342,7 @@ make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
         return nullptr;
     }
-    const outgoing values(rule);
+    const pair_outgoing values(rule);
     pair_variant v;
     auto table = make_table(code, v);
     if (!table || !values.follows(rule)) {
