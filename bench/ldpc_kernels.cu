@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the LDPC kernels of the CUDA backend on every code of DVB-S2: speed, and frame
+/* Measures the LDPC kernels of the CUDA backend on codes of standards: speed, and frame
  * error rates over QPSK with white noise, made on the device. One JSON object a line. */
 
 #include "ldpc/cuda_kernels.h"
@@ -38,6 +38,7 @@ template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
                          const std::uint8_t* codewords,
+                         const std::int8_t* kinds, // 0: sent, −1: punctured, 1: shortened
                          unsigned n,
                          std::uint64_t seed,
                          float amplitude,
@@ -57,7 +58,11 @@ __global__ void transmit(std::uint8_t* input,
     float noise[2];
     sincospif(v, &noise[0], &noise[1]);
     auto* const to = reinterpret_cast<T*>(input + table[f].input);
-    for (unsigned k = 0; k < 2; ++k) {
+    for (unsigned k = 0; k < 2 && i + k < n; ++k) {
+        if (kinds[i + k]) {
+            to[i + k] = T(kinds[i + k] > 0 ? limit : 0);
+            continue;
+        }
         const bool bit = codewords[std::size_t(f % words) * n + i + k];
         float x = ((bit ? -amplitude : amplitude) + radius * noise[k]) * to_steps;
         x = fminf(fmaxf(x, -limit), limit);
@@ -70,14 +75,17 @@ __global__ void transmit(std::uint8_t* input,
 __global__ void compare(const std::uint8_t* output,
                         const ldpc::frame_place* table,
                         const std::uint8_t* sent,
+                        const std::uint8_t* counts, // bits of the message
                         unsigned bytes,
+                        unsigned stride, // of sent
                         unsigned t,
                         unsigned long long* errors)
 {
     const unsigned f = blockIdx.x;
     unsigned count = 0;
     for (unsigned b = threadIdx.x; b < bytes; b += blockDim.x) {
-        count += __popc(output[table[f].output + b] ^ sent[(f % words) * bytes + b]);
+        count += __popc((output[table[f].output + b] ^ sent[(f % words) * stride + b]) &
+                        counts[b]);
     }
     __shared__ unsigned total;
     if (threadIdx.x == 0) {
@@ -106,6 +114,8 @@ struct options {
     bool generic = false;
     bool folded = false; // of the kernels for DVB-S2 codes the second
     bool sum_product = false;
+    double offset = -1; // nats; with it the two below
+    float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
 };
@@ -118,7 +128,7 @@ public:
         : d_code(code),
           d_options(o),
           d_frames(frames),
-          d_rule(make_message_rule(code, o.algorithm, o.precision, -1, -1)),
+          d_rule(rule_of(code, o)),
           d_kernel(make_kernel()),
           d_value_bytes(o.precision == ldpc_precision::int8    ? 1
                         : o.precision == ldpc_precision::int16 ? 2
@@ -128,21 +138,36 @@ public:
           d_status(frames),
           d_table(frames),
           d_codewords(words * code.n()),
-          d_sent(words * (code.k() / 8)),
+          d_sent(words * bytes()),
+          d_counts(bytes()),
+          d_kinds(code.n()),
           d_errors(3),
           d_scratch(d_kernel->scratch_bytes(frames))
     {
         std::mt19937 random(1);
-        std::vector<std::uint8_t> codewords(words * code.n()),
-            sent(words * (code.k() / 8));
+        std::vector<std::uint8_t> codewords(words * code.n()), sent(words * bytes(), 0),
+            counts(bytes(), 0);
         const ldpc_encoder_kernel encoder(code);
         for (unsigned w = 0; w < words; ++w) {
             std::vector<std::uint8_t> message(code.k());
-            for (unsigned i = 0; i < code.k(); ++i) {
-                message[i] = random() >> 31;
-                sent[w * (code.k() / 8) + i / 8] |= message[i] << (7 - i % 8);
+            for (auto& bit : message) {
+                bit = random() >> 31;
             }
-            encoder.encode(message.data(), &codewords[std::size_t(w) * code.n()]);
+            auto* const word = &codewords[std::size_t(w) * code.n()];
+            encoder.encode(message.data(), word);
+            for (unsigned i = 0; i < code.n(); ++i) {
+                sent[w * bytes() + i / 8] |= word[i] << (7 - i % 8);
+            }
+        }
+        for (const auto position : code.message_positions()) {
+            counts[position / 8] |= 1u << (7 - position % 8);
+        }
+        std::vector<std::int8_t> kinds(code.n(), 0);
+        for (const auto position : code.punctured()) {
+            kinds[position] = -1;
+        }
+        for (const auto position : code.shortened()) {
+            kinds[position] = 1;
         }
         std::vector<ldpc::frame_place> table;
         for (std::uint32_t f = 0; f < frames; ++f) {
@@ -151,6 +176,8 @@ public:
         }
         put(d_codewords, codewords);
         put(d_sent, sent);
+        put(d_counts, counts);
+        put(d_kinds, kinds);
         put(d_table, table);
     }
 
@@ -173,7 +200,7 @@ public:
                            d_input.get(),
                            d_output.get(),
                            d_status.get() },
-                         { iterations, early_stop, d_code.k() },
+                         { iterations, early_stop, out_bits() },
                          d_scratch.get(),
                          nullptr);
     }
@@ -188,7 +215,9 @@ public:
         compare<<<d_frames, 128>>>(d_output.get(),
                                    d_table.get(),
                                    d_sent.get(),
-                                   d_code.k() / 8,
+                                   d_counts.get(),
+                                   out_bits() / 8,
+                                   bytes(),
                                    bch_corrects(d_code),
                                    d_errors.get());
         error_counts e;
@@ -210,7 +239,7 @@ public:
     }
     std::vector<std::uint8_t> decided(std::size_t f) const
     {
-        std::vector<std::uint8_t> bytes(d_code.k() / 8);
+        std::vector<std::uint8_t> bytes(out_bits() / 8);
         cuda::check(cudaMemcpy(bytes.data(),
                                d_output.get() + f * ((d_code.n() + 31) / 32 * 4),
                                bytes.size(),
@@ -240,6 +269,24 @@ public:
     std::size_t frames() const { return d_frames; }
 
 private:
+    static message_rule rule_of(const ldpc_code& code, const options& o)
+    {
+        auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
+        if (o.scale > 0 && o.precision == ldpc_precision::int8) {
+            rule.scale = o.scale;
+            rule.message_limit = o.limit;
+            rule.channel_limit = 127 - o.limit;
+            rule.offset = float(std::rint(o.offset * o.scale));
+        }
+        return rule;
+    }
+    // Whole bytes of the message, where it comes first, else of the codeword.
+    unsigned out_bits() const
+    {
+        return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
+                                                                 : d_code.n() / 8 * 8;
+    }
+    std::size_t bytes() const { return (d_code.n() + 7) / 8; }
     std::size_t stride() const { return (d_code.n() * d_value_bytes + 15) / 16 * 16; }
 
     std::unique_ptr<code_kernel> make_kernel() const
@@ -254,7 +301,7 @@ private:
         if (d_options.folded) {
             k = make_folded_kernel(d_code, d_rule, 0);
         } else if (!d_options.generic) {
-            k = make_dvbs2_kernel(d_code, d_rule, 0);
+            k = make_best_layered_kernel(d_code, d_rule, 0);
         }
         return k ? std::move(k) : make_layered_kernel(d_code, d_rule, 0);
     }
@@ -264,10 +311,11 @@ private:
     {
         const double variance = std::pow(10, -es_n0_db / 10) / 2;
         const double amplitude = std::sqrt(0.5);
-        const dim3 grid((d_code.n() / 2 + 255) / 256, d_frames);
+        const dim3 grid(((d_code.n() + 1) / 2 + 255) / 256, d_frames);
         transmit<T><<<grid, 256>>>(d_input.get(),
                                    d_table.get(),
                                    d_codewords.get(),
+                                   d_kinds.get(),
                                    d_code.n(),
                                    seed * 1000003,
                                    float(amplitude),
@@ -294,7 +342,8 @@ private:
     const cuda::buffer<std::uint8_t> d_input, d_output;
     const cuda::buffer<ldpc::frame_status> d_status;
     const cuda::buffer<ldpc::frame_place> d_table;
-    const cuda::buffer<std::uint8_t> d_codewords, d_sent;
+    const cuda::buffer<std::uint8_t> d_codewords, d_sent, d_counts;
+    const cuda::buffer<std::int8_t> d_kinds;
     const cuda::buffer<unsigned long long> d_errors;
     const cuda::buffer<std::uint8_t> d_scratch;
 };
@@ -385,16 +434,50 @@ double error_rate(const ldpc_code& code,
     return double(wrong) / frames;
 }
 
-// Upwards in steps of 0.05 dB until a frame in a thousand is wrong, or fewer.
+// Upwards in steps of 0.05 dB, or 0.1, until a frame in a thousand is wrong, or fewer.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
                unsigned iterations,
-               std::size_t most)
+               std::size_t most,
+               double by)
 {
-    for (unsigned step = 0; step < 16; ++step) {
-        if (error_rate(code, o, es_n0_db + 0.05 * step, iterations, 50, most) < 1e-3) {
+    for (double above = 0; above < 16 * by + 2; above += by) {
+        if (error_rate(code, o, es_n0_db + above, iterations, 50, most) < 1e-3) {
             break;
+        }
+    }
+}
+
+// Error rates with many offsets, scales and limits where one frame in some tens is wrong.
+void tune(const ldpc_code& code,
+          options o,
+          double es_n0_db,
+          unsigned iterations,
+          std::size_t frames)
+{
+    for (unsigned step = 0; step < 20; ++step, es_n0_db += 0.1) {
+        if (error_rate(code, o, es_n0_db, iterations, 100, frames) < 0.03) {
+            break;
+        }
+    }
+    for (const float scale : { 2.0f, 3.0f, 4.0f }) {
+        for (const double offset : { 1.0 / 6, 0.25, 1.0 / 3, 0.5, 2.0 / 3, 0.75, 1.0 }) {
+            if (std::abs(offset * scale - std::rint(offset * scale)) > 0.01) {
+                continue;
+            }
+            for (const float limit : { 31.0f, 63.0f }) {
+                o.offset = offset;
+                o.scale = scale;
+                o.limit = limit;
+                std::printf("{\"offset\": %.3f, \"scale\": %.0f, \"limit\": %.0f, "
+                            "\"of\": ",
+                            offset,
+                            scale,
+                            limit);
+                error_rate(code, o, es_n0_db, iterations, 1u << 30, frames);
+                std::printf("}\n");
+            }
         }
     }
 }
@@ -420,11 +503,12 @@ void check(const ldpc_code& code,
             for (std::size_t f = k; f < frames; f += 16) {
                 const auto r = reference::sum_product(
                     code, ldpc_schedule::layered, t.channel(f), iterations, true);
-                std::vector<std::uint8_t> bytes(code.k() / 8);
-                for (unsigned i = 0; i < code.k(); ++i) {
+                const auto decided = t.decided(f);
+                std::vector<std::uint8_t> bytes(decided.size());
+                for (unsigned i = 0; i < 8 * bytes.size(); ++i) {
                     bytes[i / 8] |= r.bits[i] << (7 - i % 8);
                 }
-                same += bytes == t.decided(f);
+                same += bytes == decided;
                 alike += status[f].iterations == r.iterations;
                 valid += r.unsatisfied == 0;
                 valid_here += status[f].unsatisfied == 0;
@@ -462,19 +546,25 @@ const std::map<std::string, double> standard{
  * early      the same at the standard's Es/N0 + MARGIN_DB, where decoding stops early
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
  * threshold  the same from there on upwards, down to a frame in a thousand
+ * tune       the same with many rules, at an Es/N0 where some frames are wrong
  * check      sum-product beside the reference, which computes in double */
 int main(int argc, char** argv)
 try {
     if (argc < 7) {
         std::fprintf(
             stderr,
-            "usage: %s speed|early|fer|threshold|check "
-            "int8|int16|float|sum-product normal|short RATE|all ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [folded|generic|flooding]\n",
+            "usage: %s speed|early|fer|threshold|tune|check "
+            "int8|int16|float|sum-product [STANDARD/]SIZE RATE|all ITERATIONS FRAMES "
+            "[MARGIN_DB|-] [folded|generic|flooding]\n"
+            "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
+            "that at which QPSK's rate is the capacity of the Gaussian channel.\n",
             argv[0]);
         return 1;
     }
-    const std::string what = argv[1], size = argv[3], wanted = argv[4];
+    const std::string what = argv[1], name = argv[3], wanted = argv[4];
+    const auto slash = name.find('/');
+    const auto of = slash == name.npos ? "dvbs2" : name.substr(0, slash);
+    const auto size = slash == name.npos ? name : name.substr(slash + 1);
     options o;
     o.precision_name = argv[2];
     o.precision = o.precision_name == "int8"    ? ldpc_precision::int8
@@ -487,22 +577,27 @@ try {
         o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
                                                         : ldpc_schedule::layered;
     }
-    for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
+    for (const auto& rate : ldpc_code::rates(of, size)) {
         if (wanted != "all" && wanted != rate) {
             continue;
         }
-        const auto code = ldpc_code::dvbs2(size, rate);
+        const auto code = ldpc_code::standard(of, size, rate);
         const unsigned iterations = std::atoi(argv[5]);
         const std::size_t frames = std::atol(argv[6]);
-        const double es_n0_db = standard.at(rate) + (argc > 7 ? std::atof(argv[7]) : 0);
+        const double capacity =
+            10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
+        const double es_n0_db = (of == "dvbs2" ? standard.at(rate) : capacity) +
+                                (argc > 7 ? std::atof(argv[7]) : 0);
         if (what == "speed") {
             speed(code, o, 8, iterations, false, frames);
         } else if (what == "early") {
             speed(code, o, es_n0_db, iterations, true, frames);
         } else if (what == "check") {
             check(code, es_n0_db, iterations, frames);
+        } else if (what == "tune") {
+            tune(code, o, es_n0_db, iterations, frames);
         } else if (what == "threshold") {
-            threshold(code, o, es_n0_db, iterations, frames);
+            threshold(code, o, es_n0_db, iterations, frames, of == "dvbs2" ? 0.05 : 0.1);
         } else {
             error_rate(code, o, es_n0_db, iterations, 20, frames);
         }

@@ -147,7 +147,10 @@ __global__ void __launch_bounds__(checks) decode(tables t,
 class kernel : public ldpc::device::code_kernel
 {
 public:
-    explicit kernel(const ldpc_code& code) : kernel(make_layer_plan(code), code.n()) {}
+    explicit kernel(const ldpc_code& code)
+        : kernel(in_parts(make_layer_plan(code)), code.n())
+    {
+    }
 
     std::size_t scratch_bytes(std::size_t) const override
     {
@@ -172,6 +175,24 @@ public:
     }
 
 private:
+    // Layers of more checks than there are threads, in which no bit is shared, become
+    // several.
+    static layer_plan in_parts(layer_plan plan)
+    {
+        std::vector<std::uint32_t> begin;
+        std::vector<std::uint8_t> rounds;
+        for (std::size_t l = 0; l < plan.layers(); ++l) {
+            for (auto c = plan.layer_begin[l]; c < plan.layer_begin[l + 1]; c += checks) {
+                begin.push_back(c);
+                rounds.push_back(plan.rounds[l]);
+            }
+        }
+        begin.push_back(plan.layer_begin.back());
+        plan.layer_begin = begin;
+        plan.rounds = rounds;
+        return plan;
+    }
+
     kernel(const layer_plan& plan, unsigned n)
         : d_layers(plan.layers()),
           d_n(n),
@@ -184,7 +205,7 @@ private:
         for (unsigned l = 0; l < plan.layers(); ++l) {
             first.push_back(edges.size());
             edges.resize(edges.size() + degree(plan, l) * checks, ~0u);
-            for (unsigned c = 0; c < checks; ++c) {
+            for (unsigned c = 0; c < plan.layer_begin[l + 1] - plan.layer_begin[l]; ++c) {
                 const auto begin = plan.edge_begin[plan.layer_begin[l] + c];
                 const auto end = plan.edge_begin[plan.layer_begin[l] + c + 1];
                 for (auto e = begin; e < end; ++e) {
@@ -205,9 +226,6 @@ private:
     static unsigned degree(const layer_plan& plan, unsigned l)
     {
         unsigned most = 0;
-        if (plan.layer_begin[l + 1] - plan.layer_begin[l] != checks) {
-            throw std::invalid_argument("sum-product on a device is for DVB-S2 codes");
-        }
         for (auto i = plan.layer_begin[l]; i < plan.layer_begin[l + 1]; ++i) {
             most = std::max(most, plan.edge_begin[i + 1] - plan.edge_begin[i]);
         }

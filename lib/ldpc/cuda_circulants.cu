@@ -17,20 +17,20 @@ namespace {
 struct circulant_variant {
     void (*kernel)(circulant_table, pair_arguments) = nullptr;
     unsigned most_degree = 0;
-    unsigned most_threads = 0;
+    unsigned most_threads = 0; // of all blocks on a multiprocessor, by their registers
 };
 
-template <unsigned Most, unsigned Threads, unsigned Blocks>
+template <unsigned Most, unsigned Threads>
 circulant_variant variant()
 {
-    return { circulants::decode_circulants<Most, Threads, Blocks>, Most, Threads };
+    return { circulants::decode_circulants<Most, Threads>, Most, Threads };
 }
 
 circulant_variant choose(unsigned degree)
 {
-    return degree <= 10   ? variant<10, 384, 2>()
-           : degree <= 22 ? variant<22, 384, 2>()
-           : degree <= 32 ? variant<32, 320, 2>()
+    return degree <= 11   ? variant<11, 768>()
+           : degree <= 22 ? variant<22, 768>()
+           : degree == 32 ? variant<32, 640>()
                           : circulant_variant{};
 }
 
@@ -39,9 +39,38 @@ struct host_table {
     std::vector<circulant_table::edge> edges;
 };
 
+// Threads of a team: layers in so many parts that as many threads as there can be are
+// busy on a multiprocessor that has memory for \p teams; of those the most teams.
+unsigned team_threads(unsigned largest, unsigned most_threads, std::size_t teams)
+{
+    constexpr unsigned fewest = 96;
+    unsigned best = 0, best_threads = 0;
+    for (unsigned parts = 1; parts <= 64; ++parts) {
+        const unsigned team = (largest + parts - 1) / parts;
+        if (team > most_threads || team >= 1u << circulant_table::unit::checks_bits) {
+            continue;
+        }
+        if (best && team < fewest) {
+            break;
+        }
+        const unsigned warps = (team + 31) / 32 * 32;
+        const auto at_once =
+            std::min<std::size_t>(std::max<std::size_t>(teams, 1), most_threads / warps);
+        const auto threads = unsigned(at_once * team);
+        if (threads >= best_threads) {
+            best = team;
+            best_threads = threads;
+        }
+    }
+    return best;
+}
+
 // Layers as in the plan, those that are too large in parts; false for a code that the
 // kernels are not made for.
-bool make_table(const ldpc_code& code, const circulant_variant& v, host_table& made)
+bool make_table(const ldpc_code& code,
+                const circulant_variant& v,
+                std::size_t shared_sm,
+                host_table& made)
 {
     const auto plan = make_layer_plan(code);
     const unsigned z = code.lifting();
@@ -53,11 +82,10 @@ bool make_table(const ldpc_code& code, const circulant_variant& v, host_table& m
         }
         largest = std::max(largest, plan.layer_begin[l + 1] - plan.layer_begin[l]);
     }
-    const unsigned parts = (largest + v.most_threads - 1) / v.most_threads;
-    t.team = (largest + parts - 1) / parts;
+    t.team_words = (code.n() + 3) / 4 * 4;
+    t.team = team_threads(largest, v.most_threads, shared_sm / (4 * t.team_words + 4096));
     t.n = code.n();
     t.wrap = 4 * z;
-    t.team_words = (code.n() + 3) / 4 * 4;
     std::vector<bool> used(code.n() / z, false); // columns since the last barrier
     for (std::size_t l = 0; l < plan.layers(); ++l) {
         // Circulants of the row, from the edges of its first check.
@@ -82,21 +110,23 @@ bool make_table(const ldpc_code& code, const circulant_variant& v, host_table& m
                 return false;
             }
             auto& u = t.units[t.unit_count++];
+            using unit = circulant_table::unit;
+            const auto padded = circulants::padded_degree(degree);
+            const auto words = circulants::words_of(padded);
+            const bool first_part = from == 0;
+            u.head = std::min(t.team, last - first - from) | words << unit::words_at |
+                     degree << unit::degree_at | padded << unit::padded_at |
+                     std::uint32_t(barrier && first_part) << unit::barrier_at;
             u.first = std::uint16_t(made.edges.size());
-            u.checks = std::uint16_t(std::min(t.team, last - first - from));
-            u.degree = std::uint8_t(degree);
-            u.padded = std::uint8_t(circulants::padded_degree(degree));
-            u.barrier = barrier && from == 0;
-            u.words = std::uint8_t(circulants::words_of(u.padded));
-            u.state = t.state_words;
-            t.state_words += u.words * t.team;
+            u.row = std::uint16_t(t.state_rows);
+            t.state_rows += words;
             for (auto e = begin; e < end; ++e) {
                 const auto bit = plan.edges[e].bit;
                 made.edges.push_back(
                     { int(4 * ((bit % z + from) % z)) - int(4 * z), 4 * (bit / z * z) });
             }
             // To even numbers, and as many as the code for it reads.
-            while (made.edges.size() % 2 || made.edges.size() - u.first < u.padded) {
+            while (made.edges.size() % 2 || made.edges.size() - u.first < padded) {
                 made.edges.push_back({ 0, 0 });
             }
         }
@@ -135,9 +165,10 @@ public:
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
         const auto slots = slots_for(codewords);
-        // Units past the last are fetched as well.
         return flag_bytes(slots) +
-               (std::size_t(slots) * d_table.teams * d_table.state_words + d_threads) * 4;
+               (std::size_t(slots) * d_table.teams * d_table.state_rows * d_table.team +
+                d_threads) *
+                   4;
     }
 
     void launch(const device_frames& frames,
@@ -202,12 +233,11 @@ make_circulants_kernel(const ldpc_code& code, const message_rule& rule, int devi
     const pair_outgoing values(rule);
     const auto v = choose(code.largest_check_degree());
     const auto made = std::make_unique<host_table>();
-    if (!v.kernel || !make_table(code, v, *made) || !values.follows(rule)) {
-        return nullptr;
-    }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (p.major < pairs::first_capability) {
+    if (p.major < pairs::first_capability || !v.kernel ||
+        !make_table(code, v, p.sharedMemPerMultiprocessor, *made) ||
+        !values.follows(rule)) {
         return nullptr;
     }
     auto& t = made->table;
@@ -215,13 +245,9 @@ make_circulants_kernel(const ldpc_code& code, const message_rule& rule, int devi
         return 4 * (2 * std::size_t(t.edge_count) + circulants::flag_words +
                     std::size_t(teams) * t.team_words);
     };
-    // As many teams as a block has threads for, if two such blocks fit; or one.
-    constexpr std::size_t reserved = 1024; // of a block
-    t.teams = std::min(v.most_threads / t.team, circulants::most_teams);
-    while (t.teams > 1 &&
-           2 * (bytes(t.teams) + reserved) > p.sharedMemPerMultiprocessor) {
-        --t.teams;
-    }
+    // Teams without a barrier for others, but for small ones: whole warps.
+    constexpr unsigned fewest_threads = 96;
+    t.teams = std::min((fewest_threads + t.team - 1) / t.team, circulants::most_teams);
     if (bytes(t.teams) > p.sharedMemPerBlockOptin) {
         return nullptr;
     }

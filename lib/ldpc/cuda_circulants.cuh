@@ -20,17 +20,26 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct circulant_table {
-    //! Degrees that there is code for; others are filled up to the next.
     static constexpr unsigned most_units = 192;
     static constexpr unsigned most_edges = 1024;
     struct unit {
-        std::uint16_t first;  //!< edge, even
-        std::uint16_t checks; //!< up to a team's threads
-        std::uint8_t degree;
-        std::uint8_t padded;  //!< degree of the code for it
-        std::uint8_t barrier; //!< bits were in use since the last one
-        std::uint8_t words;   //!< of a check's messages
-        std::uint32_t state;  //!< first word of its messages
+        // From the lowest bit: checks, up to a team's threads; words of a check's
+        // messages; degree; degree that there is code for; whether bits were in use since
+        // the last barrier.
+        static constexpr unsigned checks_bits = 10, words_at = 10, degree_at = 14,
+                                  padded_at = 20, barrier_at = 26;
+        std::uint32_t head;
+        std::uint16_t first; //!< edge, even
+        std::uint16_t row;   //!< of messages: a word of each thread of a team
+
+        __host__ __device__ unsigned checks() const
+        {
+            return head & ((1u << checks_bits) - 1);
+        }
+        __host__ __device__ unsigned words() const { return head >> words_at & 0xfu; }
+        __host__ __device__ unsigned degree() const { return head >> degree_at & 0x3fu; }
+        __host__ __device__ unsigned padded() const { return head >> padded_at & 0x3fu; }
+        __host__ __device__ bool barrier() const { return head >> barrier_at & 1; }
     };
     //! Check j takes the bit at x = 4·j + step bytes, or x + 4·Z where that is negative,
     //! from base on.
@@ -40,14 +49,14 @@ struct circulant_table {
     };
     const edge* edges; //!< in device memory
     std::uint32_t edge_count;
-    std::uint32_t n;           //!< bits
-    std::uint32_t wrap;        //!< 4·Z
-    std::uint32_t team;        //!< threads
-    std::uint32_t teams;       //!< of a block
-    std::uint32_t team_words;  //!< posteriors in shared memory
-    std::uint32_t state_words; //!< of a team
+    std::uint32_t n;          //!< bits
+    std::uint32_t wrap;       //!< 4·Z
+    std::uint32_t team;       //!< threads
+    std::uint32_t teams;      //!< of a block
+    std::uint32_t team_words; //!< posteriors in shared memory
+    std::uint32_t state_rows; //!< of messages of a team
     std::uint32_t unit_count;
-    unit units[most_units + 2];
+    unit units[most_units + 1];
 };
 
 namespace circulants {
@@ -63,15 +72,13 @@ constexpr unsigned most_teams = 16;
 
 constexpr unsigned words_of(unsigned degree) { return (degree + 7) / 8 + 1; }
 
-// The code for a degree is that of the least of these which is not below.
+// There is code for some degrees, and others are filled up to the next.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3
-           : degree <= 10 ? degree
-           : degree <= 12 ? 12
+           : degree <= 11 ? degree
            : degree <= 15 ? 15
-           : degree <= 18 ? 18
-           : degree <= 20 ? 20
+           : degree <= 20 ? degree < 18 ? 18 : degree
            : degree <= 22 ? 22
                           : 32;
 }
@@ -118,7 +125,8 @@ public:
             d_edges[2 * i + 1] = table.edges[i].base;
         }
         __syncthreads();
-        d_state = a.state + (d_flags[0] * table.teams + team) * table.state_words +
+        d_state = a.state +
+                  (d_flags[0] * table.teams + team) * table.state_rows * table.team +
                   min(d_j, table.team);
     }
 
@@ -202,8 +210,8 @@ private:
             }
         }
         if (d_j < d_table.team) {
-            for (unsigned i = 0; i < d_table.state_words; i += d_table.team) {
-                __stcg(d_state + i, 0u);
+            for (unsigned i = 0; i < d_table.state_rows; ++i) {
+                __stcg(d_state + i * d_table.team, 0u);
             }
         }
     }
@@ -237,14 +245,13 @@ private:
         return min(x, x + d_table.wrap) + base + d_offset;
     }
 
-    __device__ void fetch(unsigned u, stored& s) const
+    __device__ void fetch(const circulant_table::unit& unit, stored& s) const
     {
-        const auto& unit = d_table.units[u];
-        const auto* const from = d_state + unit.state;
-        if (d_j < unit.checks) {
+        const auto* const from = d_state + unit.row * d_table.team;
+        if (d_j < unit.checks()) {
 #pragma unroll
             for (unsigned w = 0; w < most_words; ++w) {
-                if (w < unit.words) {
+                if (w < unit.words()) {
                     s.word[w] = __ldcg(from + w * d_table.team);
                 }
             }
@@ -253,18 +260,18 @@ private:
 
     __device__ void iterate()
     {
-        stored now, next, after;
-        fetch(0, next);
-        fetch(1, after);
-        for (unsigned u = 0; u < d_table.unit_count; ++u) {
-            now = next;
-            next = after;
-            fetch(u + 2, after); // past the last too: units without checks
-            const auto& unit = d_table.units[u];
-            if (unit.barrier) {
+        stored next;
+        auto coming = d_table.units[0];
+        fetch(coming, next);
+        for (unsigned u = 1; u <= d_table.unit_count; ++u) {
+            const auto unit = coming;
+            const auto now = next;
+            coming = d_table.units[u]; // past the last a unit without checks
+            fetch(coming, next);
+            if (unit.barrier()) {
                 __syncthreads();
             }
-            switch (unit.padded) {
+            switch (unit.padded()) {
 #define GPUFEC_DEGREE(D)           \
     case D:                        \
         if constexpr (D <= Most) { \
@@ -279,9 +286,10 @@ private:
                 GPUFEC_DEGREE(8)
                 GPUFEC_DEGREE(9)
                 GPUFEC_DEGREE(10)
-                GPUFEC_DEGREE(12)
+                GPUFEC_DEGREE(11)
                 GPUFEC_DEGREE(15)
                 GPUFEC_DEGREE(18)
+                GPUFEC_DEGREE(19)
                 GPUFEC_DEGREE(20)
                 GPUFEC_DEGREE(22)
                 GPUFEC_DEGREE(32)
@@ -294,7 +302,7 @@ private:
     template <unsigned Degree>
     __device__ void checks(const circulant_table::unit& unit, const stored& old)
     {
-        if (d_j >= unit.checks) {
+        if (d_j >= unit.checks()) {
             return;
         }
         constexpr unsigned parts = (Degree + 7) / 8;
@@ -319,12 +327,12 @@ private:
             }
         }
         // Of degrees that have code of their own every edge is there.
-        constexpr bool filled = padded_degree(Degree - 1) == Degree;
+        constexpr bool filled = padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
             t[e] = all(pairs::missing);
-            if (!filled || e < unit.degree) {
+            if (!filled || e < unit.degree()) {
                 t[e] = m.without(value_of(word_at(at[e])), e, least, second);
             }
         }
@@ -343,12 +351,12 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
             const auto p = renewed.posterior(e, t[e]);
-            if (!filled || e < unit.degree) {
+            if (!filled || e < unit.degree()) {
                 word_at(at[e]) = bits(p);
             }
         }
         renewed.finish(all(0));
-        auto* const to = d_state + unit.state;
+        auto* const to = d_state + unit.row * d_table.team;
 #pragma unroll
         for (unsigned w = 0; w < parts; ++w) {
             __stcg(to + w * d_table.team, renewed.fresh.word[w]);
@@ -361,8 +369,8 @@ private:
     __device__ std::uint32_t sum_of(const circulant_table::unit& unit) const
     {
         std::uint32_t sum = 0;
-        if (d_j < unit.checks) {
-            for (unsigned e = 0; e < unit.degree; ++e) {
+        if (d_j < unit.checks()) {
+            for (unsigned e = 0; e < unit.degree(); ++e) {
                 const auto* const entry = d_edges + 2 * (unit.first + e);
                 sum ^= word_at(place(entry[0], entry[1]));
             }
@@ -442,8 +450,8 @@ private:
     std::uint32_t* d_state;     // the team's, from this thread's word on
 };
 
-template <unsigned Most, unsigned Threads, unsigned Blocks>
-__global__ void __launch_bounds__(Threads, Blocks)
+template <unsigned Most, unsigned Threads>
+__global__ void __launch_bounds__(Threads, 1)
     decode_circulants(const __grid_constant__ circulant_table table,
                       const __grid_constant__ pair_arguments arguments)
 {

@@ -49,13 +49,25 @@ pair_variant variant()
              d::shared_bytes };
 }
 
-pair_variant choose(unsigned edges, bool irregular, bool large)
+// For checks of up to so many edges, whether layers have the same or not.
+pair_variant choose_irregular(unsigned edges)
+{
+    return edges <= 5    ? variant<5, true, true, true>()
+           : edges <= 8  ? variant<8, true, true, true>()
+           : edges <= 12 ? variant<12, false, true, true, false, 1>()
+           : edges <= 15 ? variant<15, false, true, true, false, 1>()
+           : edges <= 18 ? variant<18, false, true, true, false, 1>()
+           : edges <= 28 ? variant<28, false, false, true, false, 1>()
+                         : pair_variant{};
+}
+
+pair_variant choose(unsigned edges, bool irregular, bool large, bool small)
 {
     if (irregular) {
-        return edges <= 5    ? variant<5, true, true, true>()
-               : edges <= 11 ? variant<11, true, true, true>()
-               : edges <= 17 ? variant<17, true, true, true>()
-                             : pair_variant{};
+        // Short frames, of which two blocks fit on a multiprocessor.
+        return edges > 8 && edges <= 11 && small    ? variant<11, true, true, true>()
+               : edges > 12 && edges <= 17 && small ? variant<17, true, true, true>()
+                                                    : choose_irregular(edges);
     }
     switch (edges) {
     case 2:
@@ -81,7 +93,7 @@ pair_variant choose(unsigned edges, bool irregular, bool large)
     case 28:
         return variant<28, false, false, false, true>();
     default:
-        return {};
+        return choose_irregular(edges);
     }
 }
 
@@ -162,7 +174,7 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
         largest = std::max(largest, unsigned(layer.size()));
         irregular |= layer.size() != layers[0].size();
     }
-    v = choose(largest, irregular, code.k() > 32400);
+    v = choose(largest, irregular, code.k() > 32400, code.n() <= 16200);
     auto table = std::make_unique<pair_table>();
     if (!v.kernel || q > std::size(table->layer) ||
         q * v.message_edges > std::size(table->edges)) {

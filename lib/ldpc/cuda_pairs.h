@@ -41,8 +41,8 @@ struct pair_table {
     std::uint32_t q;
     std::uint32_t message_bits;
     std::uint32_t shared_groups; //!< posteriors of these are in shared memory
-    edge edges[648 + 8];
-    std::uint32_t layer[136];
+    edge edges[880];
+    std::uint32_t layer[144];
 };
 
 struct pair_arguments {

@@ -77,62 +77,72 @@ bool small_scale()
     return scale && std::string(scale) == "small";
 }
 
-void check_every_code(std::unique_ptr<device::code_kernel> (*make)(const ldpc_code&,
-                                                                   const message_rule&,
-                                                                   int))
+using maker = std::unique_ptr<device::code_kernel> (*)(const ldpc_code&,
+                                                       const message_rule&,
+                                                       int);
+
+void check_code(const ldpc_code& code, maker make, std::mt19937& random)
 {
-    if (find_cuda_devices().devices.empty()) {
+    SCOPED_TRACE(code.name());
+    for (const bool early : { true, false }) {
+        setup s;
+        s.codes = { code };
+        s.early_stop = early;
+        s.message_only = early;
+        s.max_iterations = small_scale() ? 2 : early ? 20 : 4;
+        const auto kernel = make(code, s.rule(code), 0);
+        if (!kernel) { // for want of shared memory, else never
+            int room = 0;
+            cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+            EXPECT_LT(room, 227 << 10);
+            continue;
+        }
+        // Some 0.4 dB above the Shannon limit of the rate, for QPSK, and spread.
+        const double limit =
+            10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
+        std::vector<qa::frame> frames;
+        for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
+            frames.push_back(
+                { 0,
+                  qa::in_steps(qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr,
+                               s.rule(code)) });
+        }
+        // More than a device has blocks at once, where there is time.
+        const std::size_t many = small_scale() ? 3 : early ? 541 : 1;
+        std::vector<qa::frame> all;
+        for (std::size_t i = 0; i < many; ++i) {
+            all.push_back(frames[i * 3 % frames.size()]);
+        }
+        const auto wanted = qa::decode(*room::make_cpu(s, frames.size(), 4), s, frames);
+        const auto got = decode(*kernel, s, all);
+        for (std::size_t i = 0; i < many; ++i) {
+            const auto& w = wanted[i * 3 % frames.size()];
+            EXPECT_EQ(got[i].status.iterations, w.status.iterations);
+            EXPECT_EQ(got[i].status.unsatisfied, w.status.unsatisfied);
+            EXPECT_TRUE(got[i].bytes == w.bytes) << "frame " << i;
+        }
+    }
+}
+
+bool no_device()
+{
+    const auto found = find_cuda_devices();
+    if (!found.devices.empty()) {
+        cuda::use(0);
+    }
+    return found.devices.empty();
+}
+
+void check_every_code(maker make)
+{
+    if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
     }
-    cuda::use(0);
     std::mt19937 random(41);
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            SCOPED_TRACE(size + " " + rate);
-            if (small_scale() && rate != "1/2" && rate != "8/9" && rate != "9/10") {
-                continue;
-            }
-            const auto code = ldpc_code::dvbs2(size, rate);
-            for (const bool early : { true, false }) {
-                setup s;
-                s.codes = { code };
-                s.early_stop = early;
-                s.message_only = early;
-                s.max_iterations = small_scale() ? 2 : early ? 20 : 4;
-                const auto kernel = make(code, s.rule(code), 0);
-                if (!kernel) { // for want of shared memory, else never
-                    int room = 0;
-                    cudaDeviceGetAttribute(
-                        &room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
-                    EXPECT_LT(room, 227 << 10);
-                    continue;
-                }
-                // Some 0.4 dB above the Shannon limit of the rate, for QPSK, and spread.
-                const double limit =
-                    10 * std::log10(std::pow(2, 2.0 * code.k() / code.n()) - 1);
-                std::vector<qa::frame> frames;
-                for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
-                    frames.push_back(
-                        { 0,
-                          qa::in_steps(
-                              qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr,
-                              s.rule(code)) });
-                }
-                // More than a device has blocks at once, where there is time.
-                const std::size_t many = small_scale() ? 3 : early ? 541 : 1;
-                std::vector<qa::frame> all;
-                for (std::size_t i = 0; i < many; ++i) {
-                    all.push_back(frames[i * 3 % frames.size()]);
-                }
-                const auto wanted =
-                    qa::decode(*room::make_cpu(s, frames.size(), 4), s, frames);
-                const auto got = decode(*kernel, s, all);
-                for (std::size_t i = 0; i < many; ++i) {
-                    const auto& w = wanted[i * 3 % frames.size()];
-                    EXPECT_EQ(got[i].status.iterations, w.status.iterations);
-                    EXPECT_EQ(got[i].status.unsatisfied, w.status.unsatisfied);
-                    EXPECT_TRUE(got[i].bytes == w.bytes) << "frame " << i;
-                }
+            if (!small_scale() || rate == "1/2" || rate == "8/9" || rate == "9/10") {
+                check_code(ldpc_code::dvbs2(size, rate), make, random);
             }
         }
     }
@@ -145,4 +155,29 @@ TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_ke
 TEST(ldpc_kernels, folded_equals_the_cpu)
 {
     check_every_code(device::make_folded_kernel);
+}
+
+TEST(ldpc_kernels, circulants_equal_the_cpu)
+{
+    if (no_device()) {
+        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+    }
+    std::mt19937 random(43);
+    struct {
+        const char *standard, *size, *rate;
+    } const codes[] = {
+        { "wifi", "648", "1/2" },          { "ccsds_c2", "8160", "7/8" },
+        { "nr", "bg1 z384", "22/33" },     { "ccsds_ar4ja", "1024", "4/5" },
+        { "wifi", "1944", "5/6" },         { "wifi", "1296", "3/4" },
+        { "nr", "bg1 z384", "1/3" },       { "nr", "bg2 z13", "10/30" },
+        { "ccsds_ar4ja", "16384", "1/2" }, { "ccsds_ar4ja", "4096", "2/3" },
+        { "ccsds_ar4ja", "16384", "4/5" }, { "nr", "bg2 z320", "1/5" },
+    };
+    for (const auto& c : codes) {
+        if (&c < codes + (small_scale() ? 4 : 99)) {
+            check_code(ldpc_code::standard(c.standard, c.size, c.rate),
+                       device::make_circulants_kernel,
+                       random);
+        }
+    }
 }

@@ -76,8 +76,8 @@ public:
                               const std::string& rate);
     //! The names that standard() takes.
     static std::vector<std::string> standards();
-    //! Of a standard; of nr all lifting sizes of both graphs. \throws
-    //! std::invalid_argument
+    //! Of a standard; of nr all lifting sizes of both graphs.
+    //! \throws std::invalid_argument
     static std::vector<std::string> frame_sizes(const std::string& standard);
     //! Of a frame size of a standard, ascending. \throws std::invalid_argument
     static std::vector<std::string> rates(const std::string& standard,
@@ -106,9 +106,9 @@ public:
      * the matrix: for each block of Z columns -1 for none, or the shifts of its
      * circulants, 0 to Z − 1, with commas between them. Check j of a row takes bit
      * (j + shift) mod Z of the block. What follows # is a comment. Further lines may say
-     *  - "chain": the matrix is of the message bits; a parity bit a check follows, and
-     * with R rows check j of row i is check c = j·R + i, which takes parity bits c − 1
-     * and c too, as in DVB-S2;
+     *  - "chain": the matrix is of the message bits; a parity bit per check follows, and
+     *    with R rows check j of row i is check c = j·R + i, which takes parity bits c − 1
+     *    and c too, as in DVB-S2;
      *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
      *    codeword, as with_positions() takes them.
      *

@@ -39,9 +39,9 @@ public:
      * \param packed_input eight bits per byte, first bit most significant, else one
      * \param packed_output the same of the output
      * \param punctured positions of the codeword, from 0, that are not sent, besides
-     * those of the standard \param shortened positions that are 0 and not sent; message
-     * bits there are none \throws std::invalid_argument naming the parameter, its value
-     * and what is allowed
+     *        those of the standard
+     * \param shortened positions that are 0 and not sent; no message bits are there
+     * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
                      const std::string& frame_size = "normal",
