@@ -350,7 +350,8 @@ std::unique_ptr<code_kernel>
 make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Halves hold integers up to 2048.
-    if (code.addresses().empty() || rule.precision != ldpc_precision::int8 ||
+    if (code.addresses().empty() || !code.shortened().empty() ||
+        rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
         return nullptr;
     }

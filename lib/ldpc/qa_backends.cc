@@ -171,7 +171,7 @@ std::vector<ldpc_code> structured_codes()
 // Several setups: both ways to stop, both outputs, the other rules.
 std::vector<setup> variants(const setup& base)
 {
-    std::vector<setup> all(4, base);
+    std::vector<setup> all(5, base);
     all[1].early_stop = false;
     all[1].max_iterations = 3;
     all[1].message_only = false;
@@ -179,6 +179,7 @@ std::vector<setup> variants(const setup& base)
     all[2].max_iterations = 5;
     all[3].algorithm = ldpc_algorithm::min_sum;
     all[3].max_iterations = 1;
+    all[4].message_only = false;
     for (auto& s : all) {
         s.max_iterations = std::min(s.max_iterations, small_scale() ? 2u : 1000u);
     }
