@@ -146,8 +146,7 @@ std::unique_ptr<code_kernel>
 make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Tables of the kernels have room for so many edges and layers.
-    if (code.addresses().empty() || !code.shortened().empty() ||
-        code.q() > std::size(layer_table{}.layer) ||
+    if (code.addresses().empty() || code.q() > std::size(layer_table{}.layer) ||
         code.edges() - (2 * code.checks() - 1) > 360 * std::size(layer_table{}.edges)) {
         return nullptr;
     }

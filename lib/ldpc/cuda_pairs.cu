@@ -174,15 +174,16 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
         largest = std::max(largest, unsigned(layer.size()));
         irregular |= layer.size() != layers[0].size();
     }
-    v = choose(largest, irregular, code.k() > 32400, code.n() <= 16200);
+    const unsigned message_bits = code.n() - code.checks(); // shortened ones too
+    v = choose(largest, irregular, message_bits > 32400, code.n() <= 16200);
     auto table = std::make_unique<pair_table>();
     if (!v.kernel || q > std::size(table->layer) ||
         q * v.message_edges > std::size(table->edges)) {
         return nullptr;
     }
-    const unsigned groups = code.k() / pairs::group;
+    const unsigned groups = message_bits / pairs::group;
     table->q = q;
-    table->message_bits = code.k();
+    table->message_bits = message_bits;
     table->shared_groups = groups - v.external;
     barriers needed(groups);
     bool since_first = false; // a barrier after the first layer

@@ -27,7 +27,7 @@ dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
     dvbs2_layers layers{};
     auto& table = layers.table;
     table.q = q;
-    table.message_bits = code.k();
+    table.message_bits = code.n() - code.checks(); // shortened ones too
     unsigned next = 0;
     for (unsigned i = 0; i < q; ++i) {
         std::stable_sort(edges[i].begin(),

@@ -72,13 +72,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<code_kernel> make_dvbs2_kernel(const ldpc_code&, const message_rule&, int)
-{
-    return nullptr;
-}
-
 std::unique_ptr<code_kernel>
-make_layered_kernel(const ldpc_code& code, const message_rule& rule, int)
+make_best_layered_kernel(const ldpc_code& code, const message_rule& rule, int)
 {
     return std::make_unique<emulated_kernel>(code, rule, ldpc_schedule::layered);
 }
