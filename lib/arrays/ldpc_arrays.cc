@@ -85,7 +85,7 @@ private:
             d_options.format == llr_format::float32 ? sizeof(float) : 1;
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
-        const std::size_t items = frames * code().n(), room = frames * output_items();
+        const std::size_t items = frames * code().sent(), room = frames * output_items();
         std::size_t taken = 0, given = 0;
         drive(
             host(),
@@ -135,7 +135,7 @@ ldpc_array_decoder::ldpc_array_decoder(const ldpc_options& options, bool packed_
 }
 ldpc_array_decoder::~ldpc_array_decoder() = default;
 
-std::size_t ldpc_array_decoder::items_per_frame() const { return d_impl->code().n(); }
+std::size_t ldpc_array_decoder::items_per_frame() const { return d_impl->code().sent(); }
 std::size_t ldpc_array_decoder::output_items() const { return d_impl->output_items(); }
 void ldpc_array_decoder::decode(const void* in,
                                 std::size_t frames,

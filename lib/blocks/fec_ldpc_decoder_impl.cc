@@ -31,8 +31,8 @@ public:
     }
 
     // See fec_viterbi_decoder.
-    double rate() override { return double(d_code.k()) / d_code.n() * (1 + 1e-9); }
-    int get_input_size() override { return d_code.n(); }
+    double rate() override { return double(d_code.k()) / d_code.sent() * (1 + 1e-9); }
+    int get_input_size() override { return d_code.sent(); }
     int get_output_size() override { return d_code.k(); }
     bool set_frame_size(unsigned int frame_size) override
     {
@@ -63,7 +63,7 @@ fec_ldpc_decoder::sptr fec_ldpc_decoder::make(const std::string& standard,
                                               int positive_bit)
 {
     ldpc_options options;
-    options.codes = { ldpc_code_of(standard, frame_size, rate, code_file) };
+    options.codes = { ldpc_code_of(standard, frame_size, rate, code_file, {}, {}) };
     options.format = llr_format::float32;
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
