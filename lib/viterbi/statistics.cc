@@ -99,7 +99,7 @@ channel_estimator::encode_again(std::uint64_t origin,
             if (index < 0 || std::uint64_t(index) >= end_value) {
                 continue;
             }
-            const int v = soft_value(input, index - first_value, d_setup.packed4);
+            const int v = soft_value(job, input, index - first_value, d_setup.packed4);
             const bool one = word >> (map.outputs - 1 - r) & 1u;
             ++values;
             nonzero += v != 0;
