@@ -49,6 +49,7 @@ private:
     bool push(input& in, input& second) override;
     void note(const tag_t& tag) override { d_frame.note(tag); }
     bool held_up() override;
+    bool lends() const override { return false; }
     bool all_pushed() override { return !d_frame.open(); }
     bool all_given() override { return d_rest.empty(); }
     void require_items(gr_vector_int& required) override;

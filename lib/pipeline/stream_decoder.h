@@ -168,7 +168,8 @@ protected:
     //! Items that the open batch lacks to be full.
     virtual std::size_t items_wanted() const { return 0; }
     //! Puts items that the caller has at \p from into a slot, at \p to.
-    virtual void store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
+    virtual void
+    store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
     {
     }
     //! Takes what fits of \p count items that are lent after those before.

@@ -60,7 +60,8 @@ public:
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
-        if (d_job.floats || d_setup.packed4 || punctured() || plan.ends == termination::tailbiting) {
+        if (d_job.floats || d_setup.packed4 || punctured() ||
+            plan.ends == termination::tailbiting) {
             return nullptr;
         }
         const std::int64_t R = d_setup.map.outputs;

@@ -208,7 +208,8 @@ TEST(viterbi_decoder, a_new_scale_holds_for_items_that_follow)
     o.decode_length = 64;
     o.overlap = 40;
     o.batch = 4;
-    const auto floats = as_floats(qa::transmit(o.code, o.ends, 0, 3000, 24, 10).values, 20);
+    const auto floats =
+        as_floats(qa::transmit(o.code, o.ends, 0, 3000, 24, 10).values, 20);
     const auto decode = [&](bool lend, std::size_t until) {
         viterbi_decoder decoder(o);
         decoder.set_soft_scale(20);

@@ -17,7 +17,7 @@ struct setup {
     conv_code code;  //!< the same, where positive soft values mean bit 0
     block_plan plan;
     value_map map;
-    bool packed4; //!< two values per byte, else int8
+    bool packed4;        //!< two values per byte, else int8
     bool floats = false; //!< what the caller has; int8 in slots
     std::string cuda_kernel = "auto";
 

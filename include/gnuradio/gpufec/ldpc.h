@@ -323,6 +323,9 @@ public:
     std::size_t missing() const;
     //! Forgets the values of a frame that is not complete.
     void drop_incomplete();
+    //! Between frames: passes over up to \p count items of none, and says how many. Items
+    //! that are lent must be passed over so; others are just not pushed.
+    std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values of frames of the selected code, and says how
     //! many it took.
