@@ -395,6 +395,7 @@ private:
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
     // Of input, between the block upstream and a GPU.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
+    static constexpr std::size_t widest_output_bytes = 32u << 20; // at a time
     static constexpr std::size_t widest_buffer_bytes = 256u
                                                        << 20; // for each slot's device
 
@@ -497,7 +498,7 @@ private:
     {
         const bool as_the_user_says =
             this->output_multiple_set() || this->max_output_buffer(0) > 0;
-        if (!lends() || active_backend() != "cuda" || as_the_user_says) {
+        if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
         // The input of every slot, to be decoded from there, and a little to be filled
@@ -505,12 +506,13 @@ private:
         const auto in_flight = engine().input_bytes();
         const auto wanted = in_flight + in_flight / 16;
         const bool in_place =
-            engine().can_lend() && wanted <= widest_buffer_bytes * devices();
+            lends() && engine().can_lend() && wanted <= widest_buffer_bytes * devices();
         const auto bytes =
             in_place ? std::max(wanted, wide_buffer_bytes) : wide_buffer_bytes;
-        const auto multiple = int(bytes / 2 / d_input_size * this->relative_rate_i() /
-                                  this->relative_rate_d());
-        this->set_output_multiple(std::max(1, multiple));
+        const auto multiple = std::min<std::size_t>(
+            bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
+            widest_output_bytes / d_output_size);
+        this->set_output_multiple(std::max(1, int(multiple)));
         this->set_min_output_buffer(4 * this->output_multiple());
     }
 
