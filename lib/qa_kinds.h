@@ -115,11 +115,13 @@ struct viterbi_streams {
 template <class Item>
 struct viterbi_lent {
     static constexpr unsigned portions = 24;
-    static user make(const run_options& run, decoder_hooks hooks)
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         constexpr unsigned D = 128;
         viterbi_options o(conv_code(7, { 0171, 0133 }, "101,110"));
         static_cast<run_options&>(o) = run;
+        o.positive_bit = positive_bit;
         o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
         o.soft_scale = 3;
         o.decode_length = D;
@@ -130,6 +132,9 @@ struct viterbi_lent {
         std::vector<Item> items(2 * D * portions);
         for (auto& x : items) {
             x = Item(int(random() % 200) - 100) / (sizeof(Item) == 1 ? 1 : 7);
+        }
+        for (auto& x : items) {
+            x = positive_bit ? -x : x;
         }
         auto ring = std::make_shared<lender<Item>>(items);
         return { std::move(d),
@@ -224,10 +229,12 @@ struct ldpc_frames {
 template <class Item>
 struct ldpc_lent {
     static constexpr unsigned portions = 24;
-    static user make(const run_options& run, decoder_hooks hooks)
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         ldpc_options o;
         static_cast<run_options&>(o) = run;
+        o.positive_bit = positive_bit;
         o.codes = { ldpc::qa::regular_code(120, 60, 1),
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;
@@ -238,6 +245,9 @@ struct ldpc_lent {
         std::vector<Item> items(120 * portions);
         for (auto& x : items) {
             x = Item(int(random() % 21) - 10) / (sizeof(Item) == 1 ? 1 : 3);
+        }
+        for (auto& x : items) {
+            x = positive_bit ? -x : x;
         }
         auto ring = std::make_shared<lender<Item>>(items);
         return { std::move(d),

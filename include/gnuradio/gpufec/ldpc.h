@@ -299,7 +299,8 @@ struct ldpc_options : run_options {
  *
  * Push channel values, pull decoded bits: it does what a flowgraph's block does, without
  * a flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
- * the order they came. A frame that is not complete at the end is dropped.
+ * the order they came. A frame that is not complete at the end is dropped. Input of every
+ * format can be lent, frames of the selected code, and is scaled when it is decoded.
  */
 class GPUFEC_API ldpc_decoder : public decoder
 {
