@@ -165,6 +165,8 @@ int main(int argc, char** argv)
                                               {},
                                               {},
                                               0,
+                                              10000,
+                                              false,
                                               tags,
                                               items);
     };
