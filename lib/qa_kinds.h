@@ -12,6 +12,7 @@
 #include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -33,6 +34,49 @@ struct user {
     std::function<std::size_t(unsigned f, std::size_t first)> push;
     std::function<bytes()> pull; // what there is
     std::size_t portion;         // items
+};
+
+//! Input that is lent from a ring, overwritten once it is taken back.
+template <class Item>
+class lender
+{
+public:
+    explicit lender(std::vector<Item> items) : d_items(std::move(items)), d_ring(d_items)
+    {
+    }
+
+    //! Another stream begins.
+    void restart()
+    {
+        d_ring = d_items;
+        d_kept = d_taken = 0;
+    }
+
+    std::size_t lend(decoder& d, std::size_t count)
+    {
+        const auto n = d.lend(d_ring.data() + d_kept, d_taken - d_kept + count);
+        d_taken += n;
+        take_back(d);
+        return n;
+    }
+    std::size_t skip(ldpc_decoder& d, std::size_t count)
+    {
+        const auto n = d.skip(count);
+        d_taken += n;
+        take_back(d);
+        return n;
+    }
+    void take_back(decoder& d)
+    {
+        const auto n = d.take_back();
+        std::fill_n(d_ring.begin() + d_kept, n, Item(55));
+        d_kept += n;
+    }
+
+private:
+    const std::vector<Item> d_items;
+    std::vector<Item> d_ring;
+    std::size_t d_kept = 0, d_taken = 0;
 };
 
 struct viterbi_streams {
@@ -62,6 +106,48 @@ struct viterbi_streams {
                  [=] {
                      bytes out(1 << 12);
                      out.resize(decoder->pull_packed(out.data(), out.size()));
+                     return out;
+                 },
+                 2 * D };
+    }
+};
+
+template <class Item>
+struct viterbi_lent {
+    static constexpr unsigned portions = 24;
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
+    {
+        constexpr unsigned D = 128;
+        viterbi_options o(conv_code(7, { 0171, 0133 }, "101,110"));
+        static_cast<run_options&>(o) = run;
+        o.positive_bit = positive_bit;
+        o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
+        o.soft_scale = 3;
+        o.decode_length = D;
+        o.overlap = 48;
+        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        std::mt19937 random(1);
+        std::vector<Item> items(2 * D * portions);
+        for (auto& x : items) {
+            x = Item(int(random() % 200) - 100) / (sizeof(Item) == 1 ? 1 : 7);
+        }
+        for (auto& x : items) {
+            x = positive_bit ? -x : x;
+        }
+        auto ring = std::make_shared<lender<Item>>(items);
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     if (f == 0 && first == 0) {
+                         ring->restart();
+                     }
+                     return ring->lend(*decoder, 2 * D - first);
+                 },
+                 [=] {
+                     bytes out(1 << 12);
+                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                     ring->take_back(*decoder);
                      return out;
                  },
                  2 * D };
@@ -134,6 +220,53 @@ struct ldpc_frames {
                  [=] {
                      bytes out(1 << 10);
                      out.resize(decoder->pull_packed(out.data(), out.size()));
+                     return out;
+                 },
+                 120 };
+    }
+};
+
+template <class Item>
+struct ldpc_lent {
+    static constexpr unsigned portions = 24;
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
+    {
+        ldpc_options o;
+        static_cast<run_options&>(o) = run;
+        o.positive_bit = positive_bit;
+        o.codes = { ldpc::qa::regular_code(120, 60, 1),
+                    ldpc::qa::regular_code(96, 32, 2) };
+        o.max_iterations = 6;
+        o.format = sizeof(Item) == 1 ? llr_format::int8 : llr_format::float32;
+        auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        std::mt19937 random(3);
+        std::vector<Item> items(120 * portions);
+        for (auto& x : items) {
+            x = Item(int(random() % 21) - 10) / (sizeof(Item) == 1 ? 1 : 3);
+        }
+        for (auto& x : items) {
+            x = positive_bit ? -x : x;
+        }
+        auto ring = std::make_shared<lender<Item>>(items);
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     if (f == 0 && first == 0) {
+                         ring->restart();
+                     }
+                     const unsigned code = f % 3 == 2;
+                     const std::size_t n = code ? 96 : 120;
+                     if (first == 0) {
+                         decoder->select(code);
+                     }
+                     return first < n ? ring->lend(*decoder, n - first)
+                                      : ring->skip(*decoder, 120 - first);
+                 },
+                 [=] {
+                     bytes out(1 << 10);
+                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                     ring->take_back(*decoder);
                      return out;
                  },
                  120 };
@@ -267,7 +400,11 @@ protected:
 
 using kinds = testing::Types<viterbi_streams,
                              viterbi_frames,
+                             viterbi_lent<std::int8_t>,
+                             viterbi_lent<float>,
                              ldpc_frames,
+                             ldpc_lent<std::int8_t>,
+                             ldpc_lent<float>,
                              sync_frames<sync_mode::framed>,
                              sync_frames<sync_mode::stream>>;
 } // namespace qa

@@ -242,7 +242,7 @@ protected:
         required[0] = in.ended ? 0 : int(engine().lent()) + 1;
     }
     //! Whether the input is decoded where it lies in the ring, if that can be.
-    virtual bool lends() const { return false; }
+    virtual bool lends() const { return true; }
 
     // What it is given.
 
@@ -363,17 +363,29 @@ protected:
         }
     }
 
-    //! Items go to the decoder through \p copy(items, count), or are lent; says whether
-    //! some did.
+    //! Items, up to \p limit of those left, go to the decoder through \p copy(items,
+    //! count), or are lent; says how many did.
+    template <class Copy>
+    std::size_t take(input& in, std::size_t limit, Copy&& copy)
+    {
+        return took(in,
+                    d_borrowed ? lend(in, limit)
+                               : copy(in.items + in.taken * d_input_size, limit));
+    }
     template <class Copy>
     bool take(input& in, Copy&& copy)
     {
-        const auto* const items = in.items + d_consumed * d_input_size;
-        const auto n = d_borrowed ? engine().lend(items, in.available - d_consumed)
-                                  : copy(in.items + in.taken * d_input_size, in.left());
-        in.taken += n;
-        d_consumed += d_borrowed ? engine().take_back() : n;
-        return n > 0;
+        return take(in, in.left(), copy) > 0;
+    }
+
+    //! The next items are passed over by \p skip(), which says how many; so does this.
+    template <class Skip>
+    std::size_t pass_over(input& in, Skip&& skip)
+    {
+        if (d_borrowed) {
+            lend(in, 0);
+        }
+        return took(in, skip());
     }
 
 private:
@@ -383,8 +395,21 @@ private:
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
     // Of input, between the block upstream and a GPU.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    static constexpr std::size_t widest_buffer_bytes = 64u
+    static constexpr std::size_t widest_output_bytes = 32u << 20; // at a time
+    static constexpr std::size_t widest_buffer_bytes = 256u
                                                        << 20; // for each slot's device
+
+    std::size_t lend(const input& in, std::size_t more)
+    {
+        const auto before = in.taken - d_consumed;
+        return engine().lend(in.items + d_consumed * d_input_size, before + more);
+    }
+    std::size_t took(input& in, std::size_t n)
+    {
+        in.taken += n;
+        d_consumed += d_borrowed ? engine().take_back() : n;
+        return n;
+    }
 
     //! Whatever goes wrong is told by general_work().
     template <class Action>
@@ -473,7 +498,7 @@ private:
     {
         const bool as_the_user_says =
             this->output_multiple_set() || this->max_output_buffer(0) > 0;
-        if (!lends() || active_backend() != "cuda" || as_the_user_says) {
+        if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
         // The input of every slot, to be decoded from there, and a little to be filled
@@ -481,12 +506,13 @@ private:
         const auto in_flight = engine().input_bytes();
         const auto wanted = in_flight + in_flight / 16;
         const bool in_place =
-            engine().can_lend() && wanted <= widest_buffer_bytes * devices();
+            lends() && engine().can_lend() && wanted <= widest_buffer_bytes * devices();
         const auto bytes =
             in_place ? std::max(wanted, wide_buffer_bytes) : wide_buffer_bytes;
-        const auto multiple = int(bytes / 2 / d_input_size * this->relative_rate_i() /
-                                  this->relative_rate_d());
-        this->set_output_multiple(std::max(1, multiple));
+        const auto multiple = std::min<std::size_t>(
+            bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
+            widest_output_bytes / d_output_size);
+        this->set_output_multiple(std::max(1, int(multiple)));
         this->set_min_output_buffer(4 * this->output_multiple());
     }
 
@@ -499,11 +525,25 @@ private:
         const auto bytes = ring->bufsize() * d_input_size;
         const auto needed =
             engine().input_bytes() + ring->link()->output_multiple() * d_input_size;
-        const bool can = lends() && active_backend() == "cuda" && engine().can_lend() &&
-                         bytes > needed &&
-                         ring->get_mapping_type() == buffer_mapping_type::double_mapped;
-        if (can && engine().lock_lent(const_cast<char*>(ring->base()), 2 * bytes)) {
+        if (!lends() || active_backend() != "cuda" || !engine().can_lend()) {
+            return;
+        }
+        const bool mapped_twice =
+            ring->get_mapping_type() == buffer_mapping_type::double_mapped;
+        const char* const reason =
+            bytes <= needed ? "is too small"
+            : !mapped_twice ? "is not mapped twice"
+            : !engine().lock_lent(const_cast<char*>(ring->base()), 2 * bytes)
+                ? "cannot be page-locked, or the device lacks memory"
+                : nullptr;
+        if (!reason) {
             d_borrowed = ring;
+        } else {
+            this->d_logger->info("input is copied: its buffer of {} KiB {}; {} KiB are "
+                                 "wanted",
+                                 bytes >> 10,
+                                 reason,
+                                 needed >> 10);
         }
     }
 

@@ -20,6 +20,11 @@ frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t 
     if (count == 0) {
         return 0;
     }
+    if (d_every) {
+        d_missing = d_open ? d_missing : d_every;
+        d_open = true;
+        return take(items, std::min<std::uint64_t>(count, d_missing));
+    }
     drop_bad_lengths(first);
     if (d_open && !d_lengths.empty() && d_lengths.front().offset == first) {
         warn_once(d_warned_of_overlap,
@@ -39,6 +44,23 @@ frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t 
         return count;
     }
     return take(items, std::min<std::uint64_t>(count, d_missing));
+}
+
+std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
+{
+    if (d_open || count == 0) {
+        return 0;
+    }
+    if (d_every) {
+        return d_every <= count ? d_every : 0;
+    }
+    drop_bad_lengths(first);
+    if (d_lengths.empty() || d_lengths.front().offset != first) {
+        return 0;
+    }
+    const auto length = std::size_t(length_of(d_lengths.front()));
+    const auto* const next = d_lengths.second();
+    return length <= count && (!next || next->offset >= first + length) ? length : 0;
 }
 
 std::size_t frame_gatherer::take(const std::byte* items, std::size_t count)

@@ -33,6 +33,9 @@ public:
                    std::size_t item_size,
                    std::function<void(const std::string&)> warn);
 
+    //! Every frame has so many items, whatever tags say; 0: as tags say.
+    void set_length(std::size_t items) { d_every = items; }
+
     //! Items beyond so many of a frame are counted, and not kept.
     void keep(std::size_t most_items) { d_most_items = most_items; }
 
@@ -45,6 +48,12 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
+    //! The length of the frame that begins with item \p first of the stream, if all of it
+    //! is among \p count items and no frame is open; else 0.
+    std::size_t whole(std::uint64_t first, std::size_t count);
+    //! That frame was taken, by someone else.
+    void pass() { d_every ? void() : d_lengths.pop(); }
+
     //! Sees a tag of the stream, in their order, before its item is gathered.
     void note(const tag_t& tag)
     {
@@ -56,7 +65,10 @@ public:
     //! The stream has ended, and with it the frame that is open.
     void end();
 
-    bool is_length(const tag_t& tag) const { return d_key && pmt::eqv(tag.key, d_key); }
+    bool is_length(const tag_t& tag) const
+    {
+        return d_key && (tag.key == d_key || pmt::eqv(tag.key, d_key));
+    }
 
     bool open() const { return d_open; }
     bool complete() const { return d_complete; }
@@ -80,7 +92,7 @@ private:
     const std::size_t d_item_size;
     const std::function<void(const std::string&)> d_warn;
     tag_queue d_lengths; // of items that are not gathered yet
-    std::size_t d_most_items = 0;
+    std::size_t d_every = 0, d_most_items = 0;
     std::vector<std::byte> d_items;
     std::uint64_t d_count = 0, d_missing = 0;
     bool d_open = false, d_complete = false;

@@ -79,7 +79,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      int positive_bit,
                      double device_timeout_ms,
                      const std::vector<int>& punctured,
-                     const std::vector<int>& shortened)
+                     const std::vector<int>& shortened,
+                     const std::string& status_tags)
 {
     const bool codeword =
         choose<bool>("output", output, { { "message", false }, { "codeword", true } });
@@ -125,13 +126,14 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                     threads,
                     device_timeout_ms);
     return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
-        options, list.names, packed_output, acm);
+        options, list.names, packed_output, acm, status_tags_from_string(status_tags));
 }
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                                          const std::vector<std::string>& names,
                                          bool packed_output,
-                                         bool acm)
+                                         bool acm,
+                                         status_tags tags)
     : gr::block("gpu_ldpc_dvbs2",
                 gr::io_signature::make(1, 1, item_size(options.format)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
@@ -140,6 +142,7 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_index(index_of(names)),
       d_packed(packed_output),
       d_acm(acm),
+      d_status_tags(tags),
       d_iterations_key(pmt::mp("ldpc_iterations")),
       d_valid_key(pmt::mp("ldpc_valid")),
       d_weight_key(pmt::mp("ldpc_syndrome_weight")),
@@ -168,16 +171,34 @@ std::size_t
 gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
 {
     auto* const to = reinterpret_cast<std::uint8_t*>(out);
-    const auto pulled =
-        d_packed ? d_decoder.pull_packed(to, room) : d_decoder.pull_bits(to, room);
-    ldpc_decoder::report report;
-    if (d_decoder.take_report(report)) {
-        add_report(first, report);
-        if (d_options.keep_codeword) {
-            send_decisions(report);
+    std::size_t given = 0;
+    std::optional<ldpc_decoder::report> last;
+    double iterations = 0;
+    const auto before = d_frames;
+    while (given < room) {
+        const auto n = d_packed ? d_decoder.pull_packed(to + given, room - given)
+                                : d_decoder.pull_bits(to + given, room - given);
+        if (n == 0) {
+            break;
         }
+        ldpc_decoder::report report;
+        if (d_decoder.take_report(report)) {
+            add_report(first + given, report);
+            if (d_options.keep_codeword) {
+                send_decisions(report);
+            }
+            iterations += report.iterations;
+            ++d_frames;
+            last = report;
+        }
+        given += n;
     }
-    return pulled;
+    if (last) {
+        const auto mean = before ? d_mean_iterations.load() : 0;
+        d_iterations = last->iterations;
+        d_mean_iterations = mean + (iterations - mean * (d_frames - before)) / d_frames;
+    }
+    return given;
 }
 
 void gpu_ldpc_dvbs2_impl::send_decisions(const ldpc_decoder::report& report)
@@ -199,17 +220,18 @@ void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
                                      const ldpc_decoder::report& report)
 {
     const bool valid = report.unsatisfied == 0;
+    if (d_status_tags == status_tags::none ||
+        (d_status_tags == status_tags::failures && valid)) {
+        return;
+    }
     add_tag(item, d_iterations_key, pmt::from_long(report.iterations));
     add_tag(item, d_valid_key, pmt::from_bool(valid));
     if (!valid) {
         add_tag(item, d_weight_key, pmt::from_long(report.unsatisfied));
     }
-    const double mean = d_frames ? d_mean_iterations.load() : 0;
-    d_iterations = report.iterations;
-    d_mean_iterations = mean + (report.iterations - mean) / ++d_frames;
 }
 
-// Takes items of one frame, or such that are skipped.
+// Takes items of frames of one code, or such that are skipped.
 bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
 {
     const auto item = next_item(in);
@@ -218,43 +240,59 @@ bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
     if (!d_code_tags.empty()) {
         limit = std::min(limit, d_code_tags.front().offset);
     }
-    std::size_t n = limit - item;
-    if (d_lost || d_skip > 0) {
-        n = d_lost ? n : std::min<std::uint64_t>(d_skip, n);
-        d_skip -= d_lost ? 0 : n;
-        d_decoder.push(nullptr, 0); // sends what is due
-        d_input_tags.release(item + n, [](const tag_t&) {});
-    } else {
-        n = push_frame(in.items + in.taken * d_input_size, item, n);
-    }
-    return take(in, [n](const std::byte*, std::size_t) { return n; });
+    return d_lost || d_skip > 0 ? skip(in, limit - item) : push_frames(in, limit - item);
 }
 
-std::size_t gpu_ldpc_dvbs2_impl::push_frame(const std::byte* in,
-                                            std::uint64_t item,
-                                            std::size_t count)
+bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
 {
+    const auto item = next_item(in);
+    const auto most = d_lost ? count : std::min<std::uint64_t>(d_skip, count);
+    const auto n = pass_over(in, [&] { return d_decoder.skip(most); });
+    d_skip -= d_lost ? 0 : n;
+    d_input_tags.release(item + n, [](const tag_t&) {});
+    return n > 0;
+}
+
+// A frame that has begun is completed by itself: settings may wait for its end.
+bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
+{
+    const auto item = next_item(in);
     const auto missing = d_decoder.missing();
-    const std::size_t n = d_decoder.code(d_decoder.selected()).sent();
-    const auto left = missing ? missing : n;
-    const auto pushed = d_decoder.push(in, std::min(count, left));
+    const auto code = d_decoder.selected();
+    const std::size_t n = d_decoder.code(code).sent();
+    const auto have = missing ? n - missing : 0;
+    const auto pushed = take(in,
+                             missing ? std::min(count, missing) : count,
+                             [this](const std::byte* items, std::size_t most) {
+                                 return d_decoder.push(items, most);
+                             });
     if (pushed == 0) {
-        return 0;
+        return false;
     }
-    // Tags are held until the frame is complete: it may yet be dropped.
-    d_input_tags.release(item + pushed, [&](tag_t tag) {
-        tag.offset = d_frame_output + output_in_frame(n - left + tag.offset - item);
-        d_frame_tags.push_back(tag);
-    });
-    if (pushed == left) {
+    // Tags are held until their frame is complete: it may yet be dropped.
+    const auto complete = (have + pushed) / n;
+    if (complete > 0) {
         for (const auto& tag : d_frame_tags) {
             d_tags.hold(tag);
         }
         d_frame_tags.clear();
-        d_frame_output += output_items(d_decoder.selected());
+    }
+    d_input_tags.release(item + pushed, [&](tag_t tag) {
+        const auto at = have + (tag.offset - item);
+        const auto frame = at / n;
+        tag.offset =
+            d_frame_output + frame * output_items(code) + output_in_frame(code, at % n);
+        if (frame < complete) {
+            d_tags.hold(tag);
+        } else {
+            d_frame_tags.push_back(tag);
+        }
+    });
+    d_frame_output += complete * output_items(code);
+    if (complete > 0) {
         apply_settings();
     }
-    return pushed;
+    return true;
 }
 
 std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
@@ -263,10 +301,10 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
     return d_packed ? (bits + 7) / 8 : bits;
 }
 
-// The output item, counted in its frame, with a bit of the frame being pushed.
-std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(std::uint64_t in_frame) const
+// The output item, counted in its frame, with a bit of a frame.
+std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
+                                                   std::uint64_t in_frame) const
 {
-    const auto code = d_decoder.selected();
     const auto& sent = d_decoder.code(code).sent_positions();
     if (!sent.empty()) { // what is filled in comes after all others
         in_frame = std::min(sent[in_frame], d_decoder.code(code).n() - 1);

@@ -25,7 +25,8 @@ public:
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
-                        bool acm);
+                        bool acm,
+                        status_tags tags);
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
@@ -42,15 +43,18 @@ private:
     void add_report(std::uint64_t item, const ldpc_decoder::report& report);
     void send_decisions(const ldpc_decoder::report& report);
 
-    std::size_t push_frame(const std::byte* in, std::uint64_t item, std::size_t count);
+    bool push_frames(input& in, std::size_t count);
+    bool skip(input& in, std::size_t count);
+    std::size_t devices() const override { return d_options.devices.size(); }
     void obey_tags_at(std::uint64_t item);
     void obey(const tag_t& tag);
-    std::uint64_t output_in_frame(std::uint64_t in_frame) const;
+    std::uint64_t output_in_frame(unsigned code, std::uint64_t in_frame) const;
     std::size_t output_items(unsigned code) const;
 
     const ldpc_options d_options;
     const std::map<std::string, unsigned> d_index; // of the codes, by name
     const bool d_packed, d_acm;
+    const status_tags d_status_tags;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;

@@ -117,7 +117,9 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                                       const std::vector<int>& devices,
                                       int positive_bit,
                                       double device_timeout_ms,
-                                      bool bounds)
+                                      bool bounds,
+                                      const std::string& status_tags,
+                                      int frame_items)
 {
     const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
     sync_options options(code, { p_insert, p_delete, p_substitute, code.alphabet() });
@@ -151,16 +153,27 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
                     devices,
                     threads,
                     device_timeout_ms);
-    if (options.mode == sync_mode::framed && length_tag.empty()) {
+    not_negative("frame_items", frame_items);
+    if (options.mode == sync_mode::stream && frame_items > 0) {
+        refuse("frame_items", frame_items, "allowed is 0 in mode \"stream\"");
+    }
+    if (options.mode == sync_mode::framed && length_tag.empty() && frame_items == 0) {
         refuse(
             "length_tag", "\"\"", "a key is needed in framed mode, or mode \"stream\"");
     }
-    return gnuradio::make_block_sptr<gpu_sync_map_impl>(options, length_tag, bounds);
+    return gnuradio::make_block_sptr<gpu_sync_map_impl>(
+        options,
+        frame_items ? "" : length_tag,
+        bounds,
+        status_tags_from_string(status_tags),
+        frame_items);
 }
 
 gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
                                      const std::string& length_tag,
-                                     bool bounds)
+                                     bool bounds,
+                                     status_tags tags,
+                                     std::size_t frame_items)
     : gr::block("gpu_sync_map",
                 signature_of_input(options),
                 gr::io_signature::make(1, 1, output_size(options))),
@@ -170,6 +183,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_bounds(bounds),
       d_symbol_items(symbol_items(options)),
       d_prior_count(std::size_t(options.code.frame_symbols()) * options.code.q()),
+      d_status_tags(tags),
       d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
       d_drift_key(pmt::mp("sync_drift")),
       d_logp_key(pmt::mp("sync_logp")),
@@ -181,6 +195,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
               [this](const std::string& text) { d_logger->warn("{}", text); }),
       d_channel(options.channel)
 {
+    d_frame.set_length(frame_items);
     make_decoder();
     set_exact_rate(d_symbol_items, options.code.n());
 }
@@ -195,7 +210,7 @@ void gpu_sync_map_impl::make_decoder()
 }
 
 // Called before the flowgraph runs: priors cost memory and time where there are none.
-bool gpu_sync_map_impl::check_topology(int ninputs, int)
+bool gpu_sync_map_impl::check_topology(int ninputs, int noutputs)
 {
     if (d_options.priors != (ninputs == 2)) {
         try {
@@ -208,7 +223,8 @@ bool gpu_sync_map_impl::check_topology(int ninputs, int)
             return false;
         }
     }
-    return true;
+    // A stream decodes by itself what little it gets.
+    return d_stream || ninputs == 2 || decoder_block::check_topology(ninputs, noutputs);
 }
 
 void gpu_sync_map_impl::restart()
@@ -266,28 +282,39 @@ bool gpu_sync_map_impl::held_up()
     return d_stream ? decoder_block::held_up() : d_frame.complete() && priors_known();
 }
 
-// Gives items of one frame.
-std::size_t
-gpu_sync_map_impl::pull(std::byte* out, std::size_t room, std::uint64_t /*first*/)
+std::size_t gpu_sync_map_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
 {
-    if (d_rest.empty()) {
+    std::size_t given = give_rest(out, room);
+    while (given < room) {
         sync_decoder::frame f;
-        if (room == 0 || !d_decoder->pull(f)) {
-            return 0;
+        if (!d_decoder->pull(f)) {
+            break;
         }
-        const auto first_item =
-            f.number * d_options.code.frame_symbols() * d_symbol_items;
-        hold_report(f, first_item);
+        const auto first_item = first + given;
+        report(f, first_item);
         hold_input_tags(f, first_item);
         const auto* const bytes = static_cast<const std::byte*>(f.output);
-        d_rest.assign(bytes, bytes + f.output_bytes);
-        d_rest_given = 0;
+        if (f.output_bytes <= (room - given) * d_output_size) {
+            std::memcpy(out + given * d_output_size, bytes, f.output_bytes);
+            given += f.output_bytes / d_output_size;
+        } else {
+            d_rest.assign(bytes, bytes + f.output_bytes);
+            d_rest_given = 0;
+            given += give_rest(out + given * d_output_size, room - given);
+        }
     }
+    return given;
+}
+
+// Gives items of a frame of which there was room for a part only.
+std::size_t gpu_sync_map_impl::give_rest(std::byte* out, std::size_t room)
+{
     const auto n = std::min(room * d_output_size, d_rest.size() - d_rest_given);
-    std::memcpy(out, d_rest.data() + d_rest_given, n);
+    std::copy_n(d_rest.begin() + d_rest_given, n, out);
     d_rest_given += n;
     if (d_rest_given == d_rest.size()) {
         d_rest.clear();
+        d_rest_given = 0;
     }
     return n / d_output_size;
 }
@@ -313,9 +340,9 @@ bool gpu_sync_map_impl::push_stream(input& in)
 
 bool gpu_sync_map_impl::push_frames(input& in, input& priors)
 {
-    bool some = false;
+    bool some = push_whole_frames(in);
     if (!d_frame.complete()) {
-        some = take(in, [&](const std::byte*, std::size_t) { return gather(in); });
+        some |= take(in, [&](const std::byte*, std::size_t) { return gather(in); });
     }
     if (in.ended && in.left() == 0) {
         d_frame.end();
@@ -324,19 +351,53 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
     return push_frame() || some;
 }
 
+// Frames that are there from their first item to their last go from where they are.
+bool gpu_sync_map_impl::push_whole_frames(input& in)
+{
+    bool some = false;
+    while (!d_options.priors) {
+        const auto item = next_item(in);
+        const auto n = d_frame.whole(item, in.left());
+        if (n == 0 ||
+            !d_decoder->push_frame(in.items + in.taken * d_input_size, n, nullptr)) {
+            break;
+        }
+        take(in, n, [](const std::byte*, std::size_t count) { return count; });
+        move_tags(item, n, 0);
+        d_frame.pass();
+        ++d_pushed;
+        some = true;
+    }
+    return some;
+}
+
+// Tags of the frame that is being pushed, of `count` items from `first` on, before which
+// it has had some.
+void gpu_sync_map_impl::move_tags(std::uint64_t first,
+                                  std::size_t count,
+                                  std::uint64_t before)
+{
+    d_input_tags.release(first + count, [&](const tag_t& tag) {
+        if (!d_frame.is_length(tag)) {
+            const std::uint64_t N = d_options.code.frame_symbols();
+            const auto symbol = (before + tag.offset - first) / d_options.code.n();
+            auto moved = tag;
+            moved.offset = d_pushed * N + std::min(symbol, N - 1);
+            d_moving.hold(std::move(moved));
+        }
+    });
+}
+
 // Takes items of one frame, or of none; says how many.
 std::size_t gpu_sync_map_impl::gather(const input& in)
 {
     const auto first = next_item(in), before = std::uint64_t(d_frame.count());
     const auto n = d_frame.gather(in.items + in.taken * d_input_size, first, in.left());
-    d_input_tags.release(first + n, [&](tag_t tag) {
-        if (d_frame.open() && !d_frame.is_length(tag)) {
-            const std::uint64_t N = d_options.code.frame_symbols();
-            const auto symbol = (before + tag.offset - first) / d_options.code.n();
-            tag.offset = d_pushed * N + std::min(symbol, N - 1);
-            d_moving.hold(tag);
-        }
-    });
+    if (d_frame.open()) {
+        move_tags(first, n, before);
+    } else {
+        d_input_tags.release(first + n, [](const tag_t&) {});
+    }
     return n;
 }
 
@@ -383,24 +444,28 @@ bool gpu_sync_map_impl::push_frame()
     return true;
 }
 
-void gpu_sync_map_impl::hold_report(const sync_decoder::frame& f,
-                                    std::uint64_t first_item)
+void gpu_sync_map_impl::report(const sync_decoder::frame& f, std::uint64_t first_item)
 {
     const auto& s = f.status;
-    hold_tag(first_item, d_drift_key, pmt::from_long(s.end_drift - s.start_drift));
-    hold_tag(first_item, d_logp_key, pmt::from_double(s.log_probability));
-    hold_tag(first_item, d_valid_key, pmt::from_bool(s.valid));
-    if (d_stream) {
-        hold_tag(first_item, d_lock_key, pmt::from_bool(f.locked));
-        if (d_bounds) {
-            hold_tag(first_item, d_bound_key, pmt::from_double(f.bound));
+    if (d_status_tags == status_tags::all ||
+        (d_status_tags == status_tags::failures && !s.valid)) {
+        add_tag(first_item, d_drift_key, pmt::from_long(s.end_drift - s.start_drift));
+        add_tag(first_item, d_logp_key, pmt::from_double(s.log_probability));
+        add_tag(first_item, d_valid_key, pmt::from_bool(s.valid));
+        if (d_stream) {
+            add_tag(first_item, d_lock_key, pmt::from_bool(f.locked));
+            if (d_bounds) {
+                add_tag(first_item, d_bound_key, pmt::from_double(f.bound));
+            }
         }
+    }
+    if (d_stream) {
         d_links_failed = d_decoder->links_failed();
         d_frames_again = d_decoder->frames_again();
     }
     if (d_length_key) {
         const auto length = d_options.code.frame_symbols() * d_symbol_items;
-        hold_tag(first_item, d_length_key, pmt::from_long(length));
+        add_tag(first_item, d_length_key, pmt::from_long(length));
     }
 }
 

@@ -20,9 +20,12 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
+    //! \p frame_items of every frame; 0: length tags say
     gpu_sync_map_impl(const sync_options& options,
                       const std::string& length_tag,
-                      bool bounds);
+                      bool bounds,
+                      status_tags tags,
+                      std::size_t frame_items);
 
     bool check_topology(int ninputs, int noutputs) override;
 
@@ -49,6 +52,7 @@ private:
     bool push(input& in, input& second) override;
     void note(const tag_t& tag) override { d_frame.note(tag); }
     bool held_up() override;
+    bool lends() const override { return false; }
     bool all_pushed() override { return !d_frame.open(); }
     bool all_given() override { return d_rest.empty(); }
     void require_items(gr_vector_int& required) override;
@@ -59,14 +63,17 @@ private:
 
     bool push_stream(input& in);
     bool push_frames(input& in, input& priors);
+    std::size_t give_rest(std::byte* out, std::size_t room);
 
     // Framed mode.
+    bool push_whole_frames(input& in);
     std::size_t gather(const input& in);
+    void move_tags(std::uint64_t first, std::size_t count, std::uint64_t before);
     bool gather_priors(input& priors);
     bool priors_known() const;
     bool push_frame();
 
-    void hold_report(const sync_decoder::frame& f, std::uint64_t first_item);
+    void report(const sync_decoder::frame& f, std::uint64_t first_item);
     void hold_input_tags(const sync_decoder::frame& f, std::uint64_t first_item);
 
     sync_options d_options;
@@ -74,7 +81,8 @@ private:
     const bool d_bounds;
     const std::size_t d_symbol_items; // output items of a symbol
     const std::size_t d_prior_count;  // of a frame
-    const pmt::pmt_t d_length_key;    // null: none
+    const status_tags d_status_tags;
+    const pmt::pmt_t d_length_key; // null: none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
 
     frame_gatherer d_frame; // no more of it is kept than can be decoded
@@ -83,7 +91,7 @@ private:
     bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // frames
 
-    std::vector<std::byte> d_rest; // of a frame that is being given
+    std::vector<std::byte> d_rest; // a frame of which a part was given
     std::size_t d_rest_given = 0;  // bytes
 
     // Of the input, not yet given: by received item, or in frames by symbol.

@@ -49,6 +49,19 @@ inline void set_run_options(run_options& run,
     run.device_timeout_ms = device_timeout_ms;
 }
 
+//! Of which frames a block says by tags what became of them.
+enum class status_tags { all, failures, none };
+
+//! \throws std::invalid_argument
+inline status_tags status_tags_from_string(const std::string& name)
+{
+    return choose<status_tags>("status_tags",
+                               name,
+                               { { "all", status_tags::all },
+                                 { "failures", status_tags::failures },
+                                 { "none", status_tags::none } });
+}
+
 } // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_PARAMETERS_H */

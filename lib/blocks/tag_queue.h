@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -25,10 +26,12 @@ public:
     }
 
     //! Keeps a tag; offsets must not decrease.
-    void hold(const tag_t& tag) { d_tags.push_back(tag); }
+    void hold(tag_t tag) { d_tags.push_back(std::move(tag)); }
 
     bool empty() const { return d_tags.empty(); }
     const tag_t& front() const { return d_tags.front(); }
+    //! The one after the front, or nullptr.
+    const tag_t* second() const { return d_tags.size() > 1 ? &d_tags[1] : nullptr; }
     void pop() { d_tags.pop_front(); }
 
     //! Hands the tags of items before \p end to \p add.
@@ -36,8 +39,9 @@ public:
     void release(std::uint64_t end, Add&& add)
     {
         while (!d_tags.empty() && d_tags.front().offset < end) {
-            add(d_tags.front());
+            const auto tag = std::move(d_tags.front());
             d_tags.pop_front();
+            add(tag);
         }
     }
 
@@ -65,11 +69,13 @@ public:
         if (from < end) {
             std::vector<tag_t> tags;
             fetch(tags, from - first);
-            sort(tags);
+            if (!std::is_sorted(tags.begin(), tags.end(), tag_t::offset_compare)) {
+                sort(tags);
+            }
             for (auto& tag : tags) {
                 tag.offset += from;
-                hold(tag);
                 see(tag);
+                hold(std::move(tag));
             }
             d_read = end;
         }

@@ -4,6 +4,7 @@
 /* The CPU backend: one codeword a SIMD lane, groups of lanes dealt to threads. */
 
 #include "flooding.h"
+#include "input_format.h"
 #include "lane_code.h"
 #include "pipeline/cpu_decoder.h"
 #include "pipeline/host_memory.h"
@@ -58,8 +59,23 @@ public:
 
     ~cpu_ldpc() override { stop(); }
 
+    bool take_raw() noexcept override
+    {
+        try {
+            make_raw_rows();
+            return true;
+        } catch (const std::exception&) {
+            d_raw_rows.clear();
+            return false;
+        }
+    }
+
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
+        const bool raw = job.raw_bytes > 0;
+        if (raw) {
+            make_raw_rows();
+        }
         // Each code's codewords in groups of lanes.
         std::vector<job::run> groups;
         const auto size = layered() ? d_kernel.lanes : 1u;
@@ -71,16 +87,17 @@ public:
             }
         }
         const auto count = groups.size();
-        d_pool.submit(
-            slot,
-            count,
-            [this, groups = std::move(groups), memory](std::size_t g, unsigned worker) {
-                if (layered()) {
-                    decode_lanes(groups[g], memory, worker);
-                } else {
-                    decode_plain(groups[g], memory, worker);
-                }
-            });
+        d_pool.submit(slot,
+                      count,
+                      [this, raw, groups = std::move(groups), memory](std::size_t g,
+                                                                      unsigned worker) {
+                          const group_input input{ memory, raw, worker };
+                          if (layered()) {
+                              decode_lanes(groups[g], input);
+                          } else {
+                              decode_plain(groups[g], input);
+                          }
+                      });
     }
 
 private:
@@ -88,6 +105,49 @@ private:
         message_rule rule;
         std::unique_ptr<lane_code> lanes;
     };
+
+    struct group_input {
+        const batch_memory& memory;
+        bool raw;
+        unsigned worker;
+
+        const std::byte* table() const
+        {
+            return memory.table ? memory.table : memory.input;
+        }
+        const frame_place& place(std::uint32_t index) const
+        {
+            return reinterpret_cast<const frame_place*>(table())[index];
+        }
+    };
+
+    // Rooms for values that are lent, for each worker's group.
+    void make_raw_rows()
+    {
+        std::size_t most = 0;
+        for (const auto& code : d_setup.codes) {
+            most = std::max(most, d_setup.frame_input_bytes(code));
+        }
+        d_row_bytes = (most + 63) / 64 * 64;
+        while (d_raw_rows.size() < d_pool.threads()) {
+            d_raw_rows.emplace_back(d_row_bytes * (layered() ? d_kernel.lanes : 1));
+        }
+    }
+
+    // The steps of codeword `index` of the table, of its group number `lane`.
+    const std::byte*
+    channel(const group_input& in, std::uint32_t index, unsigned lane) const
+    {
+        if (!in.raw) {
+            return in.memory.input + in.place(index).input;
+        }
+        const auto& f = reinterpret_cast<const raw_frame*>(
+            in.table() + job::raw_offset(d_limits.pieces))[index];
+        auto* const row = d_raw_rows[in.worker].data() + lane * d_row_bytes;
+        input_format(d_setup.precision, d_setup.format, f.factor, f.limit)
+            .convert(in.memory.input + f.from, 0, f.values, row);
+        return row;
+    }
 
     bool layered() const { return d_setup.schedule == ldpc_schedule::layered; }
 
@@ -107,10 +167,10 @@ private:
         p = std::move(fresh);
     }
 
-    void decode_lanes(const job::run& group, const batch_memory& memory, unsigned worker)
+    void decode_lanes(const job::run& group, const group_input& in)
     {
         const auto& p = *d_codes[group.code];
-        const auto* const table = reinterpret_cast<const frame_place*>(memory.input);
+        const auto& memory = in.memory;
         auto* const status = reinterpret_cast<frame_status*>(memory.status);
         lanes::frames frames{};
         frames.count = group.count;
@@ -118,27 +178,29 @@ private:
         frames.max_iterations = d_setup.max_iterations;
         frames.early_stop = d_setup.early_stop;
         for (unsigned l = 0; l < group.count; ++l) {
-            const auto& f = table[group.first + l];
-            frames.channel[l] = memory.input + f.input;
+            const auto index = group.first + l;
+            frames.channel[l] = channel(in, index, l);
             frames.decisions[l] =
-                reinterpret_cast<std::uint8_t*>(memory.output + f.output);
+                reinterpret_cast<std::uint8_t*>(memory.output + in.place(index).output);
         }
-        d_kernel.decode(
-            p.lanes->view(), lane_arithmetic(p.rule), frames, d_scratch[worker].data());
+        d_kernel.decode(p.lanes->view(),
+                        lane_arithmetic(p.rule),
+                        frames,
+                        d_scratch[in.worker].data());
         for (unsigned l = 0; l < group.count; ++l) {
-            status[table[group.first + l].status] = { frames.iterations[l],
-                                                      frames.unsatisfied[l] };
+            status[in.place(group.first + l).status] = { frames.iterations[l],
+                                                         frames.unsatisfied[l] };
         }
     }
 
-    void decode_plain(const job::run& group, const batch_memory& memory, unsigned worker)
+    void decode_plain(const job::run& group, const group_input& in)
     {
-        const auto& f = reinterpret_cast<const frame_place*>(memory.input)[group.first];
-        reinterpret_cast<frame_status*>(memory.status)[f.status] =
-            d_flooding[worker].decode(d_setup.codes[group.code],
-                                      d_codes[group.code]->rule,
-                                      memory.input + f.input,
-                                      memory.output + f.output);
+        const auto& f = in.place(group.first);
+        reinterpret_cast<frame_status*>(in.memory.status)[f.status] =
+            d_flooding[in.worker].decode(d_setup.codes[group.code],
+                                         d_codes[group.code]->rule,
+                                         channel(in, group.first, 0),
+                                         in.memory.output + f.output);
     }
 
     const setup d_setup;
@@ -147,6 +209,9 @@ private:
     // One per thread, of one or the other.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
+    // The same for steps of what is lent, a row a lane.
+    std::vector<host_memory> d_raw_rows;
+    std::size_t d_row_bytes = 0;
 };
 
 } // namespace

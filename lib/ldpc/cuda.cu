@@ -8,6 +8,7 @@
 #include "cuda/device_decoder.h"
 #include "cuda_kernels.h"
 #include "room.h"
+#include <type_traits>
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -26,7 +27,89 @@ struct ldpc_slot : cuda::device_slot {
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;
+    std::unique_ptr<cuda::buffer<std::uint8_t>> raw; // what is lent
 };
+
+template <class To>
+__device__ To step_of(float value, float factor, float limit)
+{
+    // +0: −0 becomes 0, as on the CPU.
+    const float x = __fadd_rn(__fmul_rn(value, factor), 0.0f);
+    const float within = fminf(fmaxf(x, -limit), limit);
+    return std::is_same<To, float>::value ? To(within) : To(__float2int_rn(within));
+}
+
+__device__ float value_of(float x) { return x == x ? x : 0; }
+__device__ float value_of(std::int8_t x) { return float(x < -127 ? -127 : x); }
+
+// A codeword's values, four a thread; blocks along x share it.
+template <class From, class To>
+__global__ void
+steps(const raw_frame* frames, const std::uint8_t* raw, std::uint8_t* input)
+{
+    const raw_frame f = frames[blockIdx.y];
+    const auto* const from = reinterpret_cast<const From*>(raw + f.from);
+    auto* const to = reinterpret_cast<To*>(input + f.to);
+    const bool whole = f.from % (4 * sizeof(From)) == 0;
+    const auto stride = 4 * gridDim.x * blockDim.x;
+    for (auto i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); i < f.values;
+         i += stride) {
+        struct alignas(4 * sizeof(From)) four_from {
+            From x[4];
+        };
+        struct alignas(4 * sizeof(To)) four_to {
+            To x[4];
+        } out;
+        if (whole && i + 4 <= f.values) {
+            const auto in = *reinterpret_cast<const four_from*>(from + i);
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) {
+                out.x[k] = step_of<To>(value_of(in.x[k]), f.factor, f.limit);
+            }
+        } else {
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) {
+                out.x[k] = i + k < f.values
+                               ? step_of<To>(value_of(from[i + k]), f.factor, f.limit)
+                               : To(0);
+            }
+        }
+        // Codewords begin at whole vectors, so there is room for four.
+        *reinterpret_cast<four_to*>(to + i) = out;
+    }
+}
+
+// What is lent becomes what the kernels decode.
+void launch_steps(const raw_frame* frames,
+                  std::uint32_t count,
+                  const std::uint8_t* raw,
+                  const setup& setup,
+                  std::uint8_t* input,
+                  cudaStream_t stream)
+{
+    constexpr unsigned threads = 256, blocks_each = 8, most = 65535;
+    const auto launch = [&](auto from, auto to) {
+        using From = decltype(from);
+        using To = decltype(to);
+        for (std::uint32_t first = 0; first < count; first += most) {
+            const auto n = std::min<std::uint32_t>(most, count - first);
+            steps<From, To><<<dim3(blocks_each, n), threads, 0, stream>>>(
+                frames + first, raw, input);
+        }
+    };
+    const auto launch_from = [&](auto from) {
+        switch (setup.precision) {
+        case ldpc_precision::int8:
+            return launch(from, std::int8_t());
+        case ldpc_precision::int16:
+            return launch(from, std::int16_t());
+        default:
+            return launch(from, float());
+        }
+    };
+    setup.format == llr_format::int8 ? launch_from(std::int8_t()) : launch_from(float());
+    cuda::check(cudaGetLastError(), "kernel launch");
+}
 
 class cuda_ldpc : public cuda::device_decoder<job, ldpc_slot>
 {
@@ -46,6 +129,25 @@ public:
 
     ~cuda_ldpc() override { settle(); }
 
+    bool take_raw() noexcept override
+    {
+        try {
+            use();
+            for (auto& s : d_slots) {
+                if (!s.raw) {
+                    s.raw =
+                        std::make_unique<cuda::buffer<std::uint8_t>>(d_limits.raw_bytes);
+                }
+            }
+            return true;
+        } catch (const std::exception&) {
+            for (auto& s : d_slots) {
+                s.raw.reset();
+            }
+            return false;
+        }
+    }
+
 private:
     void enqueue(ldpc_slot& s,
                  const job& job,
@@ -57,8 +159,21 @@ private:
             prepare(run.code);
         }
         mark("");
-        copy_in(s, s.input.get(), memory.input, job.input_bytes);
-        mark("copy_in");
+        if (job.raw_bytes > 0) {
+            copy_in(s, s.input.get(), memory.table, job::values_offset(d_limits.pieces));
+            copy_in(s, s.raw->get(), memory.input, job.raw_bytes);
+            mark("copy_in");
+            launch_steps(reinterpret_cast<const raw_frame*>(
+                             s.input.get() + job::raw_offset(d_limits.pieces)),
+                         job.codewords,
+                         s.raw->get(),
+                         d_setup,
+                         s.input.get(),
+                         stream);
+        } else {
+            copy_in(s, s.input.get(), memory.input, job.input_bytes);
+            mark("copy_in");
+        }
         if (d_last && d_last != &s) {
             cuda::check(cudaStreamWaitEvent(stream, d_last->decoded.get(), 0), "event");
         }
@@ -135,7 +250,7 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
         "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-    const std::size_t wave = 2 * multiprocessors;
+    const std::size_t wave = 2 * multiprocessors; // of pairs, a pair a block
     const auto room = cuda::page_locked_bytes / std::max(1u, slots) / bytes;
     return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
 }

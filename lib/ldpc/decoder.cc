@@ -5,6 +5,7 @@
 
 #include "frame_batch.h"
 #include "input_format.h"
+#include "pipeline/packed_bits.h"
 #include "pipeline/stream_decoder.h"
 #include "room.h"
 #include "sent_values.h"
@@ -32,7 +33,10 @@ class ldpc_decoder::impl : public stream_decoder<room>
 {
 public:
     impl(const ldpc_options& options, decoder_hooks hooks)
-        : stream_decoder(options, std::move(hooks), 1),
+        : stream_decoder(options,
+                         std::move(hooks),
+                         1,
+                         options.format == llr_format::float32 ? sizeof(float) : 1),
           d_options(options),
           d_formats(options.codes.size())
     {
@@ -88,17 +92,49 @@ public:
                     spread_sent(code, *d_setup, d_partial.data(), place_of_frame());
                 }
                 d_have = 0;
+                if (d_filling->full()) {
+                    advance();
+                }
             }
-            advance();
         }
+        advance();
         return taken;
     }
 
-    void drop_incomplete() { d_have = 0; }
+    // Not yet what is sent of a codeword, and spread when its batch is decoded.
+    bool can_lend() const override
+    {
+        return stream_decoder::can_lend() &&
+               std::all_of(
+                   d_options.codes.begin(), d_options.codes.end(), [](auto& code) {
+                       return code.sent_positions().empty() && code.sent() == code.n();
+                   });
+    }
+
+    std::size_t skip(std::size_t count)
+    {
+        advance();
+        if (!lending()) {
+            return count;
+        }
+        if (room_lent() == 0 && d_pipeline->filling()) {
+            send(*d_pipeline->filling());
+        }
+        const auto n = std::min(count, room_lent());
+        d_input.took(n);
+        forget_unneeded();
+        return n;
+    }
+
+    void drop_incomplete()
+    {
+        d_have = 0;
+        forget_unneeded();
+    }
 
     void finish() override
     {
-        d_have = 0;
+        drop_incomplete();
         stream_decoder::finish();
     }
 
@@ -112,9 +148,7 @@ public:
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits)
     {
         return pull(bits, false, [out](const std::uint8_t* from, auto first, auto n) {
-            for (std::size_t i = 0; i < n; ++i) {
-                out[i] = from[(first + i) / 8] >> (7 - (first + i) % 8) & 1u;
-            }
+            unpack_bits(from, first, n, out);
         });
     }
 
@@ -162,10 +196,87 @@ private:
     {
         auto* const slot = d_pipeline->filling();
         if (slot && waiting() > 0 && (d_filling->full() || send_now())) {
-            const auto job = d_filling->make_job(slot->input);
-            d_batches.push_back(d_filling->take());
+            send(*slot);
+        }
+    }
+
+    void send(slot& to)
+    {
+        const auto job = d_filling->make_job(to.input);
+        d_batches.push_back(d_filling->take());
+        if (lending()) {
+            submit(job, d_input.end() - d_have);
+        } else {
             submit(job);
         }
+    }
+
+    std::size_t take_lent(std::size_t count) override
+    {
+        std::size_t taken = 0;
+        advance();
+        while (taken < count && d_pipeline->filling()) {
+            if (d_have == 0) {
+                d_code = d_next_code;
+            }
+            const std::size_t n = d_options.codes[d_code].n();
+            const auto m = std::min({ count - taken, n - d_have, room_lent() });
+            if (m == 0) { // what was skipped has taken the room
+                send(*d_pipeline->filling());
+                continue;
+            }
+            d_input.took(m);
+            taken += m;
+            d_have += m;
+            if (d_have == n) {
+                const auto first = (d_input.end() - d_input.first()) - n;
+                d_filling->add_raw(d_code,
+                                   first * d_setup->raw_value_bytes(),
+                                   format().factor(),
+                                   format().limit());
+                d_have = 0;
+                d_deadline.start();
+                if (d_filling->full()) {
+                    advance();
+                }
+            }
+        }
+        advance();
+        return taken;
+    }
+
+    // Items that the open batch may yet reach over, with what lies between its frames.
+    std::size_t room_lent() const
+    {
+        const auto limits = d_pipeline->active().limits();
+        const auto most = std::min<std::size_t>(limits.raw_bytes, 0xffffffffu);
+        const auto reached = d_input.end() - d_input.first();
+        return most / d_setup->raw_value_bytes() - reached;
+    }
+
+    // What lies before the first frame of the open batch.
+    void forget_unneeded()
+    {
+        if (lending() && waiting() == 0 && d_have == 0) {
+            d_input.skip();
+        }
+    }
+
+    void keep_lent() override
+    {
+        const auto* const lent = d_input.where_lent();
+        for (const auto& f : d_filling->frames()) {
+            const auto n = d_options.codes[f.code].n();
+            input_format(d_setup->precision, d_options.format, f.factor, f.limit)
+                .convert(lent + f.raw, 0, n, d_pipeline->filling()->input + f.input);
+        }
+        d_filling->end_lending();
+        if (d_have > 0) {
+            const auto before = d_input.end() - d_have - d_input.first();
+            format().convert(
+                lent + before * d_setup->raw_value_bytes(), 0, d_have, d_partial.data());
+        }
+        stream_decoder::keep_lent();
     }
 
     void restart() override
@@ -267,6 +378,7 @@ void ldpc_decoder::select(unsigned code) { self().select(code); }
 unsigned ldpc_decoder::selected() const { return self().selected(); }
 std::size_t ldpc_decoder::missing() const { return self().missing(); }
 void ldpc_decoder::drop_incomplete() { self().drop_incomplete(); }
+std::size_t ldpc_decoder::skip(std::size_t count) { return self().skip(count); }
 
 std::size_t ldpc_decoder::push(const void* values, std::size_t count)
 {

@@ -19,6 +19,9 @@ job frame_batch::make_job(std::byte* input) const
     job.codewords = d_frames.size();
     job.input_bytes = d_input;
     job.output_bytes = d_output;
+    job.raw_bytes = d_raw_bytes;
+    auto* const raw =
+        reinterpret_cast<raw_frame*>(input + job::raw_offset(d_limits.pieces));
     auto* const table = reinterpret_cast<frame_place*>(input);
     for (std::uint32_t i = 0; i < by_code.size(); ++i) {
         const auto& f = d_frames[by_code[i]];
@@ -27,6 +30,9 @@ job frame_batch::make_job(std::byte* input) const
         }
         ++job.runs.back().count;
         table[i] = { f.input, f.output, by_code[i] };
+        if (d_raw_bytes > 0) {
+            raw[i] = { f.raw, f.input, d_setup.codes[f.code].n(), f.factor, f.limit };
+        }
     }
     return job;
 }

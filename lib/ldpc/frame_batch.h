@@ -18,6 +18,8 @@ public:
     struct frame {
         unsigned code;
         std::uint32_t input, output; //!< bytes from the slot's beginnings
+        std::uint32_t raw = 0;       //!< where it is lent, bytes from the batch's first
+        float factor = 0, limit = 0; //!< that make steps of it then
     };
 
     frame_batch(const setup& setup, const batch_limits& limits)
@@ -39,7 +41,23 @@ public:
         return at;
     }
 
-    //! The job of these frames; writes their table to the slot's input.
+    //! The same for one that is lent.
+    void add_raw(unsigned code, std::size_t raw, float factor, float limit)
+    {
+        add(code);
+        auto& f = d_frames.back();
+        f.raw = std::uint32_t(raw);
+        f.factor = factor;
+        f.limit = limit;
+        d_raw_bytes = raw + d_setup.codes[code].n() * d_setup.raw_value_bytes();
+    }
+
+    const std::vector<frame>& frames() const { return d_frames; }
+
+    //! The frames are not lent any more.
+    void end_lending() { d_raw_bytes = 0; }
+
+    //! The job of these frames; writes their tables to the slot's input.
     job make_job(std::byte* input) const;
 
     //! Empties it, and gives what was in it.
@@ -55,13 +73,14 @@ public:
         d_frames.clear();
         d_input = job::values_offset(d_limits.pieces);
         d_output = 0;
+        d_raw_bytes = 0;
     }
 
 private:
     const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;
-    std::size_t d_input, d_output; // used bytes
+    std::size_t d_input, d_output, d_raw_bytes; // used
 };
 
 } // namespace gr::gpufec::ldpc

@@ -21,6 +21,18 @@ input_format::input_format(const message_rule& rule,
 {
 }
 
+input_format::input_format(ldpc_precision precision,
+                           llr_format format,
+                           float factor,
+                           float limit)
+    : d_format(format),
+      d_precision(precision),
+      d_factor(factor),
+      d_limit(limit),
+      d_kernels(input::variants().of(""))
+{
+}
+
 void input_format::convert(const void* from,
                            std::size_t first,
                            std::size_t count,

@@ -21,11 +21,16 @@ namespace gr::gpufec::ldpc {
 class input_format
 {
 public:
+    //! The conversion that is done with these, of a raw_frame.
+    input_format(ldpc_precision precision, llr_format format, float factor, float limit);
     //! A positive value means \p positive_bit, and a positive step bit 0.
     input_format(const message_rule& rule,
                  llr_format format,
                  float llr_scale,
                  unsigned positive_bit = 0);
+
+    float factor() const { return d_factor; }
+    float limit() const { return d_limit; }
 
     //! Converts values first … first + count − 1 of \p from to \p to.
     void

@@ -24,12 +24,23 @@ struct frame_status {
     std::uint32_t unsatisfied; //!< checks that the decisions violate
 };
 
+//! A codeword as its caller has it, and how its values become steps.
+struct raw_frame {
+    std::uint32_t from; //!< bytes from the beginning of what is lent
+    std::uint32_t to;   //!< and of the input that is decoded
+    std::uint32_t values;
+    float factor, limit;
+};
+
 /*!
  * \brief One batch of codewords.
  *
  * The input begins with a table of frame_place, codewords of one code next to each other,
  * and goes on with the channel values from values_offset() on. Decisions are packed,
  * first bit most significant.
+ *
+ * A raw batch has its channel values as its caller has them, elsewhere, and a second
+ * table, of raw_frame, after the first.
  */
 struct job {
     struct run {
@@ -41,11 +52,17 @@ struct job {
     std::size_t input_bytes = 0; //!< used, the table included
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
+    std::size_t raw_bytes = 0; //!< of a raw batch: all that is lent; else 0
 
-    //! Bytes of the table of a full batch of \p codewords.
+    //! Bytes of the tables of a full batch of \p codewords.
     static std::size_t values_offset(std::size_t codewords)
     {
-        return (codewords * sizeof(frame_place) + 255) / 256 * 256;
+        return (raw_offset(codewords) + codewords * sizeof(raw_frame) + 255) / 256 * 256;
+    }
+    //! Where its second table is.
+    static std::size_t raw_offset(std::size_t codewords)
+    {
+        return (codewords * sizeof(frame_place) + 15) / 16 * 16;
     }
 };
 

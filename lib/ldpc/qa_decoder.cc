@@ -93,6 +93,113 @@ outcome run(const ldpc_options& options,
     return o;
 }
 
+// The same with input that is lent and overwritten once it is taken back, with items
+// between frames that are skipped, and frames that are broken off. From frame number
+// `until` on it is pushed.
+template <class Item>
+outcome run_lending(ldpc_options options,
+                    const std::vector<sent_frame>& frames,
+                    bool packed,
+                    unsigned seed,
+                    std::size_t until)
+{
+    constexpr Item junk = Item(77);
+    ldpc_decoder decoder(options);
+    std::mt19937 random(seed);
+    outcome o;
+    std::vector<Item> ring;
+    const auto append = [&](const sent_frame& f) {
+        if constexpr (sizeof(Item) == 1) {
+            const auto bytes = as_bytes(f.llr, options.llr_scale);
+            ring.insert(ring.end(), bytes.begin(), bytes.end());
+        } else {
+            ring.insert(ring.end(), f.llr.begin(), f.llr.end());
+        }
+    };
+    std::vector<std::size_t> junk_before, begin, broken;
+    for (const auto& f : frames) {
+        junk_before.push_back(random() % 3 ? 0 : random() % 3000);
+        ring.insert(ring.end(), junk_before.back(), junk);
+        broken.push_back(random() % 4 ? 0 : 1 + random() % (f.llr.size() - 1));
+        ring.insert(ring.end(), broken.back(), junk);
+        begin.push_back(ring.size());
+        append(f);
+    }
+    EXPECT_TRUE(decoder.can_lend());
+    bool lending = true;
+    std::size_t kept = 0, taken = 0;
+    const auto take_back = [&] {
+        const auto n = decoder.take_back();
+        std::fill_n(ring.begin() + kept, n, junk);
+        kept += n;
+    };
+    const auto pull = [&] {
+        std::vector<std::uint8_t> room(1 + random() % 5000);
+        const auto n = packed ? decoder.pull_packed(room.data(), room.size())
+                              : decoder.pull_bits(room.data(), room.size());
+        o.items.insert(o.items.end(), room.begin(), room.begin() + n);
+        ldpc_decoder::report r;
+        if (decoder.take_report(r)) {
+            o.reports.push_back(r);
+        }
+        return n;
+    };
+    const auto pass = [&](std::size_t end, bool skip) {
+        while (taken < end) {
+            const auto n = std::min<std::size_t>(
+                end - taken, random() % 4 ? 1 + random() % 9000 : end - taken);
+            std::size_t some = 0;
+            if (lending) {
+                decoder.lend(ring.data() + kept, taken - kept);
+                some = skip ? decoder.skip(n)
+                            : decoder.lend(ring.data() + kept, taken + n - kept);
+                EXPECT_EQ(decoder.lent(), taken + some - kept);
+            } else {
+                some = skip ? decoder.skip(n) : decoder.push(ring.data() + taken, n);
+            }
+            taken += some;
+            if (random() % 50 == 0) {
+                decoder.flush();
+            }
+            while (decoder.ready() && pull() > 0) {
+            }
+            if (lending) {
+                take_back();
+            }
+            if (some == 0) {
+                decoder.wait(std::chrono::milliseconds(100));
+            }
+        }
+    };
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        pass(taken + junk_before[i], true);
+        decoder.select(frames[i].code);
+        pass(taken + broken[i], false);
+        decoder.drop_incomplete();
+        EXPECT_EQ(taken, begin[i]);
+        const auto n = frames[i].llr.size();
+        if (i == until) {
+            pass(taken + n / 3, false); // lending ends within a frame
+            decoder.end_lending();
+            lending = false;
+            EXPECT_EQ(decoder.lent(), 0u);
+            std::fill_n(ring.begin(), taken, junk);
+        }
+        pass(begin[i] + n, false);
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        if (pull() == 0) {
+            decoder.wait(std::chrono::milliseconds(100));
+        }
+    }
+    if (lending) {
+        take_back();
+        EXPECT_EQ(kept, ring.size());
+    }
+    return o;
+}
+
 void expect_all(const outcome& o, const std::vector<sent_frame>& frames, bool packed)
 {
     std::vector<std::uint8_t> wanted;
@@ -233,6 +340,61 @@ TEST(ldpc_decoder, a_wrong_sign_makes_no_valid_frame)
         for (const auto& r :
              run(options, send(options.codes, 2, false, 19), true, 20).reports) {
             EXPECT_GT(r.unsatisfied, 0u) << rate;
+        }
+    }
+}
+
+TEST(ldpc_decoder, lent_input_is_decoded_where_it_lies)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::dvbs2("short", "8/9"),
+                      qa::regular_code(504, 252, 7),
+                      qa::regular_code(303, 101, 3),
+                      ldpc_code::dvbs2("short", "1/2") };
+    options.where = backend::cpu;
+    options.max_latency_ms = 1e9;
+    options.max_iterations = 3;
+    // Near the threshold, so that decoding depends on every value.
+    std::mt19937 random(6);
+    std::vector<sent_frame> frames;
+    for (unsigned i = 0; i < 40; ++i) {
+        const unsigned c = random() % options.codes.size();
+        const auto t = qa::transmit(options.codes[c], c ? 2 : 4, random);
+        frames.push_back({ c, t.message, t.llr });
+        frames.back().llr[i] = i % 2 ? std::nanf("") : -1e9f;
+    }
+    for (const auto format : { llr_format::float32, llr_format::int8 }) {
+        for (const auto precision :
+             { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
+            options.format = format;
+            options.precision = precision;
+            if (format == llr_format::int8) { // which has no NaN
+                for (auto& f : frames) {
+                    for (auto& x : f.llr) {
+                        x = x == x ? x : 0;
+                    }
+                }
+            }
+            for (const unsigned batch : { 1u, 7u }) {
+                options.batch = batch;
+                options.positive_bit = batch == 7;
+                options.slots = batch == 1 ? 1 : 3;
+                const auto expected = run(options, frames, true, 1);
+                for (const std::size_t until : { 0u, 11u, 30u, 99u }) {
+                    const auto found =
+                        format == llr_format::int8
+                            ? run_lending<std::int8_t>(options, frames, true, 5, until)
+                            : run_lending<float>(options, frames, true, 6, until);
+                    ASSERT_EQ(found.items, expected.items) << batch << " " << until;
+                    ASSERT_EQ(found.reports.size(), expected.reports.size());
+                    for (std::size_t i = 0; i < frames.size(); ++i) {
+                        EXPECT_EQ(found.reports[i].iterations,
+                                  expected.reports[i].iterations);
+                        EXPECT_EQ(found.reports[i].unsatisfied,
+                                  expected.reports[i].unsatisfied);
+                    }
+                }
+            }
         }
     }
 }

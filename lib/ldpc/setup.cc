@@ -25,6 +25,7 @@ setup make_setup(const ldpc_options& o)
     s.normalization = o.normalization;
     s.max_iterations = o.max_iterations;
     s.early_stop = o.early_stop;
+    s.format = o.format;
     s.message_only = !o.codeword && !o.keep_codeword;
     for (const auto& code : o.codes) {
         s.rule(code); // refuses offset and normalization
@@ -45,16 +46,19 @@ setup make_setup(const ldpc_options& o)
 
 batch_limits setup::limits(std::size_t codewords) const
 {
-    std::size_t input = 0, output = 0;
+    std::size_t input = 0, output = 0, values = 0;
     for (const auto& code : codes) {
         input = std::max(input, frame_input_bytes(code));
         output = std::max(output, frame_output_bytes(code));
+        values = std::max<std::size_t>(values, code.n());
     }
     batch_limits l;
     l.pieces = codewords;
     l.input_bytes = job::values_offset(codewords) + codewords * input;
     l.output_bytes = codewords * output;
     l.status_bytes = codewords * sizeof(frame_status);
+    l.table_bytes = job::values_offset(codewords);
+    l.raw_bytes = codewords * values * raw_value_bytes();
     return l;
 }
 

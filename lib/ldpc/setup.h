@@ -21,6 +21,7 @@ struct setup {
     double normalization = -1; //!< negative: the code's own
     unsigned max_iterations = 25;
     bool early_stop = true;
+    llr_format format = llr_format::int8; //!< what the caller has
     bool message_only = true; //!< of a code whose message comes first, nothing more
 
     message_rule rule(const ldpc_code& code) const
@@ -33,6 +34,11 @@ struct setup {
         return precision == ldpc_precision::int8    ? 1
                : precision == ldpc_precision::int16 ? 2
                                                     : 4;
+    }
+    //! Bytes of a channel value as the caller has it.
+    std::size_t raw_value_bytes() const
+    {
+        return format == llr_format::int8 ? 1 : sizeof(float);
     }
     //! Decided bits of a codeword that are given out, counted from its first.
     unsigned output_bits(const ldpc_code& code) const

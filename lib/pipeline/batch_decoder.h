@@ -36,6 +36,10 @@ struct batch_limits {
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
     std::size_t status_bytes = 0; //!< host memory of the status of each piece
     std::size_t device_bytes = 0; //!< memory of the device
+    //! Of the input: what the room writes there even where the caller lends the rest.
+    std::size_t table_bytes = 0;
+    //! The input of a full batch as its caller has it; 0: as it lies in slots.
+    std::size_t raw_bytes = 0;
 };
 
 //! Where the input of a batch lies, and where its output and its status go.
@@ -43,6 +47,7 @@ struct batch_memory {
     const std::byte* input;
     std::byte* output;
     std::byte* status;
+    const std::byte* table = nullptr; //!< the slot's own input, where \p input is lent
 };
 
 //! How long a step of a batch takes on a device.
@@ -84,6 +89,10 @@ public:
         return false;
     }
     virtual void page_unlock(void* /*memory*/) noexcept {}
+
+    //! Makes room to convert input that comes as its caller has it, which a job says.
+    //! Returns whether it could.
+    virtual bool take_raw() noexcept { return false; }
 
     //! \p notify is called, from any thread, each time a batch may have finished.
     virtual void on_completion(std::function<void()> notify) = 0;

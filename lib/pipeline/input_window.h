@@ -25,7 +25,11 @@ namespace gr::gpufec {
 class input_window
 {
 public:
-    explicit input_window(std::size_t item_bytes) : d_item_bytes(item_bytes) {}
+    //! Bytes of an item in slots, and of one as the caller has it.
+    input_window(std::size_t item_bytes, std::size_t raw_bytes)
+        : d_item_bytes(item_bytes), d_raw_bytes(raw_bytes)
+    {
+    }
 
     //! The first item of the open batch.
     std::uint64_t first() const { return d_first; }
@@ -58,7 +62,7 @@ public:
     void submitted(const std::byte* input, std::uint64_t next)
     {
         d_in_flight.push_back(d_first);
-        d_carry = input + (next - d_first) * d_item_bytes;
+        d_carry = d_lending ? nullptr : input + (next - d_first) * d_item_bytes;
         d_first = next;
         d_open = false;
     }
@@ -70,6 +74,9 @@ public:
             d_in_flight.pop_front();
         }
     }
+
+    //! The open batch, of which nothing is needed so far, begins where it ends now.
+    void skip() { d_first = d_end; }
 
     //! Items are lent from now on: \p items are those from the oldest on that was lent
     //! and not taken back.
@@ -92,30 +99,33 @@ public:
                             : d_in_flight.empty() ? d_first
                                                   : d_in_flight.front();
         const auto items = std::size_t(needed - d_lent_from);
-        d_lent += items * d_item_bytes;
+        d_lent += items * d_raw_bytes;
         d_lent_from = needed;
         return items;
     }
 
-    //! Copies what the open batch has been lent; nothing in flight is read any more.
-    void end_lending()
+    //! What the open batch has been lent is stored by \p store(items, count, to), as in
+    //! slots; nothing in flight is read any more.
+    template <class Store>
+    void end_lending(Store&& store)
     {
-        const auto* const rest = where_lent();
-        d_kept.assign(rest, rest + bytes());
+        d_kept.resize(bytes());
+        store(where_lent(), std::size_t(d_end - d_first), d_kept.data());
         d_carry = d_kept.data();
         d_open = d_lending = false;
     }
 
     //! Another stream begins.
-    void reset() { *this = input_window(d_item_bytes); }
+    void reset() { *this = input_window(d_item_bytes, d_raw_bytes); }
 
-private:
+    //! Where the open batch's input begins while it is lent.
     const std::byte* where_lent() const
     {
-        return d_lent + (d_first - d_lent_from) * d_item_bytes;
+        return d_lent + (d_first - d_lent_from) * d_raw_bytes;
     }
 
-    std::size_t d_item_bytes;
+private:
+    std::size_t d_item_bytes, d_raw_bytes;
     std::uint64_t d_first = 0, d_end = 0;
     std::deque<std::uint64_t> d_in_flight; // their first items, oldest first
     const std::byte* d_carry = nullptr;    // item d_first, unless it is in its slot

@@ -190,8 +190,16 @@ public:
         }
     }
 
+    //! Whether all decoders take input as its caller has it.
+    bool take_raw()
+    {
+        return std::all_of(d_decoders.begin(), d_decoders.end(), [](auto& d) {
+            return d && d->take_raw();
+        });
+    }
+
     //! Page-locks memory to lend from, for all devices, in place of that of the slots'
-    //! inputs. Returns whether it could.
+    //! inputs but for their tables. Returns whether it could.
     bool lock_lent(void* memory, std::size_t bytes)
     {
         if (d_given_up || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -200,6 +208,7 @@ public:
         d_lent_bytes = bytes;
         for (auto& s : d_slots) {
             unlock(*s, s->own->input);
+            lock(*s, s->own->input, s->user->limits().table_bytes);
         }
         return true;
     }
@@ -211,7 +220,8 @@ public:
         }
         d_decoders.front()->page_unlock(memory);
         for (auto& s : d_slots) {
-            lock(*s, s->own->input);
+            unlock(*s, s->own->input);
+            lock(*s, s->own->input, s->own->input.memory.size());
         }
     }
 
@@ -314,7 +324,7 @@ private:
     {
         with_back_off([&] {
             const auto& m = s.memory;
-            s.user->submit(s.number, m.job, { m.from, m.output, m.status });
+            s.user->submit(s.number, m.job, { m.from, m.output, m.status, m.input });
         });
         s.since = clock::now();
     }
@@ -452,6 +462,7 @@ private:
     {
         if (!d_fallback) {
             auto fallback = d_hooks.fallback();
+            fallback->take_raw();
             attach(*fallback);
             d_fallback = std::move(fallback);
         }
@@ -509,10 +520,10 @@ private:
         }
     }
 
-    static void lock(entry& s, buffer& b) noexcept
+    static void lock(entry& s, buffer& b, std::size_t bytes) noexcept
     {
-        if (b.memory.size() > 0) {
-            b.locked = s.user->page_lock(b.memory.data(), b.memory.size());
+        if (bytes > 0) {
+            b.locked = s.user->page_lock(b.memory.data(), bytes);
         }
     }
 
@@ -534,7 +545,7 @@ private:
 
     static void lock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](buffer& b) { lock(s, b); });
+        each_buffer(s, [&](buffer& b) { lock(s, b, b.memory.size()); });
     }
 
     static void unlock_pages(entry& s) noexcept

@@ -65,6 +65,7 @@ public:
         return "simulated " + std::to_string(d_number);
     }
     bool page_lock(void*, std::size_t) noexcept override { return true; }
+    bool take_raw() noexcept override { return d_decoder->take_raw(); }
     void on_completion(std::function<void()> notify) override
     {
         d_decoder->on_completion(std::move(notify));

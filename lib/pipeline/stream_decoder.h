@@ -95,13 +95,16 @@ public:
 
     std::size_t input_bytes() const override
     {
-        return d_pipeline->slots() * d_pipeline->active().limits().input_bytes;
+        const auto limits = d_pipeline->active().limits();
+        return d_pipeline->slots() *
+               (limits.raw_bytes ? limits.raw_bytes : limits.input_bytes);
     }
-    bool can_lend() const override { return false; }
+    bool can_lend() const override { return d_lends && d_input.end() == 0; }
     std::size_t lend(const void* items, std::size_t count) override
     {
+        begin_lending();
         d_input.lend(static_cast<const std::byte*>(items));
-        return take(count - lent(), [](std::size_t, std::size_t, std::byte*) {});
+        return take_lent(count - lent());
     }
     std::size_t lent() const override { return d_input.lent(); }
     std::size_t take_back() override { return d_input.take_back(done()); }
@@ -109,22 +112,27 @@ public:
     {
         if (d_input.lending()) {
             d_pipeline->settle([this](const slot& s) { settled(s); });
-            d_input.end_lending();
+            keep_lent();
         }
     }
     bool lock_lent(void* memory, std::size_t bytes) override
     {
-        return d_pipeline->lock_lent(memory, bytes);
+        return takes_raw() && d_pipeline->lock_lent(memory, bytes);
     }
     void unlock_lent(void* memory) override { d_pipeline->unlock_lent(memory); }
 
 protected:
-    //! \p item_bytes of input as it lies in slots.
-    stream_decoder(const run_options& run, decoder_hooks hooks, std::size_t item_bytes)
+    //! \p item_bytes of input as it lies in slots, \p raw_bytes as the caller has it; 0:
+    //! input cannot be lent.
+    stream_decoder(const run_options& run,
+                   decoder_hooks hooks,
+                   std::size_t item_bytes,
+                   std::size_t raw_bytes = 0)
         : d_hooks(std::move(hooks)),
           d_run(run),
           d_deadline(run.max_latency_ms, [this] { d_hooks.wake(); }),
-          d_input(item_bytes)
+          d_input(item_bytes, raw_bytes),
+          d_lends(raw_bytes > 0)
     {
         check_run_options(run, Room::most_pieces);
     }
@@ -159,6 +167,23 @@ protected:
     virtual std::size_t left() const { return waiting(); }
     //! Items that the open batch lacks to be full.
     virtual std::size_t items_wanted() const { return 0; }
+    //! Puts items that the caller has at \p from into a slot, at \p to.
+    virtual void
+    store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
+    {
+    }
+    //! Takes what fits of \p count items that are lent after those before.
+    virtual std::size_t take_lent(std::size_t count)
+    {
+        return take(count, [](std::size_t, std::size_t, std::byte*) {});
+    }
+    //! Copies what the open batch has been lent.
+    virtual void keep_lent()
+    {
+        d_input.end_lending([this](const std::byte* from, std::size_t n, std::byte* to) {
+            store(from, n, to);
+        });
+    }
     //! Forgets the stream.
     virtual void restart() = 0;
     //! Once for each batch in flight, before its input is gone.
@@ -225,6 +250,9 @@ protected:
         d_input.released();
     }
 
+    //! Whether the batch that is open leaves its input where the caller has it.
+    bool lending() const { return d_input.lending(); }
+
     const decoder_hooks d_hooks;
     std::optional<setup> d_setup;
     std::size_t d_batch = 0; // pieces
@@ -234,6 +262,21 @@ protected:
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
 private:
+    bool takes_raw()
+    {
+        d_raw = d_raw || d_pipeline->active().limits().raw_bytes == 0 ||
+                d_pipeline->take_raw();
+        return d_raw;
+    }
+
+    void begin_lending()
+    {
+        if (!d_input.lending() && !takes_raw()) {
+            throw std::runtime_error(std::string(active_backend()) +
+                                     " has not the memory to convert what is lent");
+        }
+    }
+
     // Someone is to look whether a device does not come to an end, though nothing else
     // happens: once a time-out, not for each batch.
     void watch()
@@ -247,6 +290,7 @@ private:
 
     void open_within_memory(const setup& s)
     {
+        d_raw = false;
         d_pipeline.reset();
         d_setup.emplace(s);
         auto made = make_decoders<Room>(s, d_run);
@@ -301,8 +345,10 @@ private:
         d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
     }
 
+    const bool d_lends;
     bool d_finishing = false;
     bool d_flushing = false;
+    bool d_raw = false; // decoders have room for input as the caller has it
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // where a device decodes
 };

@@ -4,6 +4,7 @@
 /* The CPU backend: one parallel block a SIMD lane, groups of lanes dealt to threads. */
 
 #include "cpu_kernels.h"
+#include "decoder_impl.h"
 #include "metric_rule.h"
 #include "pipeline/cpu_decoder.h"
 #include "pipeline/cpu_variant.h"
@@ -59,7 +60,8 @@ public:
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
-        if (d_setup.packed4 || punctured() || plan.ends == termination::tailbiting) {
+        if (d_job.floats || d_setup.packed4 || punctured() ||
+            plan.ends == termination::tailbiting) {
             return nullptr;
         }
         const std::int64_t R = d_setup.map.outputs;
@@ -92,7 +94,11 @@ public:
     void locate(std::size_t frame)
     {
         const auto& plan = d_setup.plan;
-        d_base = d_input + frame * d_setup.frame_input_bytes();
+        d_base = d_input;
+        d_offset = frame * d_setup.frame_input_bytes();
+        if (!d_job.floats) {
+            d_base += d_offset;
+        }
         d_first = plan.streaming() ? d_job.first_value : 0;
         d_count = plan.streaming() ? d_job.values : plan.frame_values;
     }
@@ -135,7 +141,9 @@ private:
         const auto begin = std::clamp(d_first, first, first + n);
         const auto end = std::clamp(d_first + d_count, begin, first + n);
         to = std::fill_n(to, begin - first, std::int8_t(0));
-        if (d_setup.packed4) {
+        if (d_job.floats) {
+            fetch_floats(d_offset + std::size_t(begin - d_first), end - begin, to);
+        } else if (d_setup.packed4) {
             unpack4(d_base, begin - d_first, end - begin, to);
         } else {
             std::memcpy(to, d_base + (begin - d_first), end - begin);
@@ -143,11 +151,22 @@ private:
         std::fill_n(to + (end - begin), first + n - end, std::int8_t(0));
     }
 
+    void fetch_floats(std::size_t first, std::size_t n, std::int8_t* to) const
+    {
+        const auto* const from = reinterpret_cast<const float*>(d_base) + first;
+        const auto before =
+            std::clamp<std::size_t>(d_job.scaled_before, first, first + n) - first;
+        auto* const bytes = reinterpret_cast<std::byte*>(to);
+        convert(from, d_job.scale[0], bytes, before);
+        convert(from + before, d_job.scale[1], bytes + before, n - before);
+    }
+
     const setup& d_setup;
     const job& d_job;
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
+    std::size_t d_offset = 0; // values before those of the frame, of floats
     std::int64_t d_first = 0, d_count = 0;
 };
 
@@ -172,6 +191,8 @@ public:
     }
 
     ~cpu_viterbi() override { stop(); }
+
+    bool take_raw() noexcept override { return true; } // its rows have room for them
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {

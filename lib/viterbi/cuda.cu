@@ -6,6 +6,7 @@
 #include "cuda_kernels.h"
 #include "room.h"
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace gr::gpufec::viterbi {
@@ -29,6 +30,7 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> input;
     buffer<std::uint32_t> soft, survivors;
     buffer<std::byte> output;
+    std::unique_ptr<buffer<float>> floats; // lent, to become the input
 };
 
 class cuda_viterbi : public cuda::device_decoder<job, viterbi_slot>
@@ -51,6 +53,24 @@ public:
 
     ~cuda_viterbi() override { settle(); }
 
+    bool take_raw() noexcept override
+    {
+        try {
+            use();
+            for (auto& s : d_slots) {
+                if (!s.floats) {
+                    s.floats = std::make_unique<buffer<float>>(d_limits.input_bytes);
+                }
+            }
+            return true;
+        } catch (const std::exception&) {
+            for (auto& s : d_slots) {
+                s.floats.reset();
+            }
+            return false;
+        }
+    }
+
     //! Bytes of device memory that a slot of \p blocks takes.
     static std::size_t
     device_bytes(const setup& setup, const kernels& kernels, std::size_t blocks)
@@ -69,8 +89,19 @@ private:
                  const marker& mark) override
     {
         mark("");
-        copy_in(s, s.input.get(), memory.input, input_bytes(job));
-        mark("copy_in");
+        const auto bytes = input_bytes(job);
+        if (job.floats) {
+            copy_in(s, s.floats->get(), memory.input, bytes * sizeof(float));
+            mark("copy_in");
+            launch_steps(job,
+                         s.floats->get(),
+                         bytes,
+                         reinterpret_cast<std::int8_t*>(s.input.get()),
+                         s.queue.get());
+        } else {
+            copy_in(s, s.input.get(), memory.input, bytes);
+            mark("copy_in");
+        }
         const device_buffers on_device{
             s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
         };
@@ -128,8 +159,9 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
     const auto host = s.limits(unit(s));
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "device memory");
-    const auto by_host =
-        page_locked_bytes / slots / (host.input_bytes + host.output_bytes);
+    // Rings that floats are lent from are as large again.
+    const auto by_host = page_locked_bytes / slots * (s.floats ? 2 : 1) /
+                         (host.input_bytes * s.raw_factor() + host.output_bytes);
     const auto by_device = free / 4 / slots /
                            cuda_viterbi::device_bytes(s, *make_kernels(s), 64 * unit(s)) *
                            64;

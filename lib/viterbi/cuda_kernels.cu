@@ -358,5 +358,46 @@ std::unique_ptr<kernels> make_kernels(const setup& setup)
     return std::make_unique<pbvd>(setup.code);
 }
 
+namespace {
+
+__device__ unsigned soft_step(float x, float scale)
+{
+    const float scaled = x == x ? x * scale : 0;
+    return unsigned(__float2int_rn(fminf(fmaxf(scaled, -128.0f), 127.0f))) & 0xffu;
+}
+
+// Four values a thread.
+__global__ void steps(job job, const float* from, std::size_t count, std::int8_t* to)
+{
+    const auto first = 4 * (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x);
+    if (first + 4 <= count) {
+        const auto x = *reinterpret_cast<const float4*>(from + first);
+        *reinterpret_cast<std::uint32_t*>(to + first) =
+            soft_step(x.x, job.scale_of(first)) |
+            soft_step(x.y, job.scale_of(first + 1)) << 8 |
+            soft_step(x.z, job.scale_of(first + 2)) << 16 |
+            soft_step(x.w, job.scale_of(first + 3)) << 24;
+        return;
+    }
+    for (auto i = first; i < count; ++i) {
+        to[i] = std::int8_t(soft_step(from[i], job.scale_of(i)));
+    }
+}
+
+} // namespace
+
+void launch_steps(const job& job,
+                  const float* floats,
+                  std::size_t count,
+                  std::int8_t* values,
+                  cudaStream_t stream)
+{
+    constexpr unsigned threads = 256;
+    const auto blocks = (count + 4 * threads - 1) / (4 * threads);
+    if (blocks > 0) {
+        steps<<<unsigned(blocks), threads, 0, stream>>>(job, floats, count, values);
+    }
+}
+
 } // namespace device
 } // namespace gr::gpufec::viterbi

@@ -79,6 +79,13 @@ public:
                         const cuda::marker& mark) const = 0;
 };
 
+//! Floats become int8 as the job says, \p count of them.
+void launch_steps(const job& job,
+                  const float* floats,
+                  std::size_t count,
+                  std::int8_t* values,
+                  cudaStream_t stream);
+
 //! Those of a setup. \throws std::runtime_error if there are none for it
 std::unique_ptr<kernels> make_kernels(const setup& setup);
 

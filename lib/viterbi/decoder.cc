@@ -5,9 +5,11 @@
  * how their bits become a stream again. */
 
 #include "decoder_impl.h"
+#include "pipeline/packed_bits.h"
 #include "pipeline/refuse.h"
 #include "pipeline/stream_decoder.h"
 #include "room.h"
+#include "soft_input.h"
 #include "statistics.h"
 #ifdef GPUFEC_VOLK
 #include <volk/volk.h>
@@ -20,34 +22,6 @@
 namespace gr::gpufec {
 
 using namespace viterbi;
-
-namespace {
-
-// Bits from number `first` on, most significant first, one a byte.
-void unpack(const std::byte* from, std::size_t first, std::size_t n, std::uint8_t* out)
-{
-    std::size_t i = 0;
-    const auto one = [&] {
-        out[i] = std::uint8_t(from[(first + i) / 8] >> (7 - (first + i) % 8)) & 1u;
-        ++i;
-    };
-    while (i < n && (first + i) % 8 != 0) {
-        one();
-    }
-    for (; i + 8 <= n; i += 8) {
-        // A copy of the byte for each of its bits, all but that bit masked out, and what
-        // is left made 1.
-        constexpr std::uint64_t each = 0x0101010101010101u;
-        const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
-        const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;
-        std::memcpy(out + i, &bits, 8);
-    }
-    while (i < n) {
-        one();
-    }
-}
-
-} // namespace
 
 namespace viterbi {
 
@@ -87,7 +61,10 @@ class viterbi_decoder::streaming : public stream_decoder<room>,
 {
 public:
     streaming(const viterbi_options& options, decoder_hooks hooks)
-        : stream_decoder(options, std::move(hooks), 1),
+        : stream_decoder(options,
+                         std::move(hooks),
+                         1,
+                         options.format == soft_format::float32 ? sizeof(float) : 1),
           d_options(options),
           d_estimate(make_setup(options))
     {
@@ -96,25 +73,15 @@ public:
             log(log_level::warning, doubt);
         }
         open(make_setup(options));
+        restart();
     }
 
     std::size_t push(const void* items, std::size_t count) override
     {
+        const auto* const from = static_cast<const std::byte*>(items);
         return take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
-            if (d_options.format == soft_format::float32) {
-                convert(static_cast<const float*>(items) + first,
-                        d_options.soft_scale,
-                        to,
-                        n);
-            } else {
-                std::memcpy(to, static_cast<const std::byte*>(items) + first, n);
-            }
+            put(from + first * d_setup->raw_factor(), n, d_options.soft_scale, to);
         });
-    }
-
-    bool can_lend() const override
-    {
-        return d_options.format != soft_format::float32 && d_input.end() == 0;
     }
 
     // From one batch only: its statistics belong to its first item.
@@ -173,7 +140,9 @@ public:
                 const std::size_t frame =
                     plan().streaming() ? first + n : plan().frame_bits;
                 in_frames(first, n, frame, [&](auto at, auto in_frame, auto i, auto m) {
-                    unpack(from + at, in_frame, m, out + i);
+                    const auto* const bytes =
+                        reinterpret_cast<const std::uint8_t*>(from + at);
+                    unpack_bits(bytes, in_frame, m, out + i);
                 });
             });
     }
@@ -200,6 +169,14 @@ public:
     {
         check_scale(scale);
         d_options.soft_scale = scale;
+        // What is lent is scaled when its batch is decoded.
+        if (!lending()) {
+            d_scale = { 0, { scale, scale } };
+        } else if (d_scale.from <= d_input.first()) {
+            d_scale = { d_input.end(), { d_scale.values[1], scale } };
+        } else { // a batch has two at most
+            d_scale.values[1] = scale;
+        }
     }
     const conv_code& code() const override { return d_options.code; }
     unsigned decode_length() const override { return plan().decode_length; }
@@ -293,6 +270,11 @@ private:
         job job;
         submitted batch{};
         job.blocks = pieces * plan().blocks_per_frame;
+        if (d_setup->floats && lending()) {
+            job.floats = true;
+            job.scaled_before = std::max(d_scale.from, d_input.first()) - d_input.first();
+            std::copy_n(d_scale.values, 2, job.scale);
+        }
         if (plan().streaming()) {
             job.first_block = d_next_piece;
             job.first_value = d_input.first() * values_per_item();
@@ -321,6 +303,28 @@ private:
         d_next_piece = 0;
         statistics.reset();
         stream_statistics.clear();
+        d_scale = { 0, { d_options.soft_scale, d_options.soft_scale } };
+    }
+
+    void store(const std::byte* from, std::size_t items, std::byte* to) override
+    {
+        const auto begin = d_input.first();
+        const auto before = std::clamp(d_scale.from, begin, begin + items) - begin;
+        put(from, before, d_scale.values[0], to);
+        put(from + before * d_setup->raw_factor(),
+            items - before,
+            d_scale.values[1],
+            to + before);
+    }
+
+    // Items as they are pushed into a slot.
+    void put(const std::byte* from, std::size_t items, float scale, std::byte* to) const
+    {
+        if (d_setup->floats) {
+            convert(reinterpret_cast<const float*>(from), scale, to, items);
+        } else {
+            std::memcpy(to, from, items);
+        }
     }
 
     // Estimated from input that is about to go.
@@ -383,6 +387,12 @@ private:
     std::deque<submitted> d_batches; // in flight, oldest first
     std::size_t d_given = 0;         // output items of the oldest already pulled
     std::uint64_t d_next_piece = 0;  // that the open slot begins with
+
+    // Of floats that are lent: the scale before an item of the stream, and from it on.
+    struct {
+        std::uint64_t from;
+        float values[2];
+    } d_scale{};
 };
 
 std::unique_ptr<decoder::engine> viterbi_decoder::make(const viterbi_options& options,

@@ -23,6 +23,16 @@ struct job {
     std::uint32_t blocks = 0;      //!< frames: blocks_per_frame times the frames
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
+    /*! The input is floats, to be scaled to int8: the first \p scaled_before values by
+     *  the first scale, the others by the second. */
+    bool floats = false;
+    std::uint64_t scaled_before = 0;
+    float scale[2] = { 1, 1 };
+
+    GPUFEC_HOST_DEVICE float scale_of(std::uint64_t index) const
+    {
+        return scale[index >= scaled_before];
+    }
 };
 
 } // namespace gr::gpufec::viterbi

@@ -117,6 +117,50 @@ std::vector<std::uint8_t> run_lending(viterbi_decoder& decoder,
     return out;
 }
 
+// Whatever is lent, in whatever pieces, decodes as what is pushed.
+template <class Item>
+void expect_lent_as_pushed(viterbi_options o, const std::vector<Item>& items)
+{
+    for (const unsigned batch : { 1u, 5u }) {
+        for (const unsigned slots : { 1u, 3u }) {
+            for (const double latency : { 0.0, 10000.0 }) {
+                o.batch = batch;
+                o.slots = slots;
+                o.max_latency_ms = latency;
+                viterbi_decoder decoder(o);
+                const auto expected = run(decoder, items, true, 700);
+                for (const std::size_t most : { 50u, 5000u }) {
+                    decoder.reset();
+                    ASSERT_EQ(run_lending(decoder, items, most, batch), expected);
+                    for (const std::size_t until : { 1u, 1000u, 4321u }) {
+                        decoder.reset();
+                        ASSERT_EQ(run_lending(decoder, items, most, slots, until),
+                                  expected)
+                            << o.code.to_string() << " " << batch << " " << slots << " "
+                            << latency << " " << most << " " << until;
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Amplitudes, with what is none among them.
+std::vector<float> as_floats(const std::vector<std::int8_t>& values, float scale)
+{
+    std::mt19937 random(8);
+    std::vector<float> floats;
+    for (const auto v : values) {
+        const float within_a_step = float(random() % 100) / 100 - 0.5f;
+        floats.push_back((v + within_a_step) / scale);
+    }
+    for (std::size_t i = 3; i < floats.size(); i += 97) {
+        const float odd[] = { std::nanf(""), INFINITY, -INFINITY, 1e30f, 0.5f / scale };
+        floats[i] = odd[i % 5];
+    }
+    return floats;
+}
+
 TEST(viterbi_decoder, lent_input_is_decoded_where_it_lies)
 {
     struct setting {
@@ -132,46 +176,79 @@ TEST(viterbi_decoder, lent_input_is_decoded_where_it_lies)
         { punctured, termination::streaming, 0, soft_format::packed4 },
         { half, termination::terminated, 75, soft_format::int8 },
         { punctured, termination::tailbiting, 75, soft_format::packed4 },
+        { half, termination::streaming, 0, soft_format::float32 },
+        { punctured, termination::tailbiting, 75, soft_format::float32 },
     };
     for (const auto& s : settings) {
         auto o = options(s.code, s.ends, s.frame);
         o.format = s.format;
+        o.soft_scale = 20;
         o.decode_length = 64;
         o.overlap = 40;
         const auto sent = qa::transmit(s.code, s.ends, s.frame, 9000, 24, 10);
-        const auto items =
-            s.format == soft_format::packed4
-                ? qa::pack4(sent.values, s.frame ? s.code.values(s.frame) : 0)
-                : sent.values;
-        for (const unsigned batch : { 1u, 5u }) {
-            for (const unsigned slots : { 1u, 3u }) {
-                for (const double latency : { 0.0, 10000.0 }) {
-                    o.batch = batch;
-                    o.slots = slots;
-                    o.max_latency_ms = latency;
-                    viterbi_decoder decoder(o);
-                    const auto expected = run(decoder, items, true, 700);
-                    for (const std::size_t most : { 50u, 5000u }) {
-                        decoder.reset();
-                        ASSERT_EQ(run_lending(decoder, items, most, batch), expected);
-                        for (const std::size_t until : { 1u, 1000u, 4321u }) {
-                            decoder.reset();
-                            ASSERT_EQ(run_lending(decoder, items, most, slots, until),
-                                      expected)
-                                << s.code.to_string() << " " << batch << " " << slots
-                                << " " << latency << " " << most << " " << until;
-                        }
-                    }
-                }
-            }
+        if (s.format == soft_format::float32) {
+            expect_lent_as_pushed(o, as_floats(sent.values, o.soft_scale));
+        } else if (s.format == soft_format::packed4) {
+            expect_lent_as_pushed(
+                o, qa::pack4(sent.values, s.frame ? s.code.values(s.frame) : 0));
+        } else {
+            expect_lent_as_pushed(o, sent.values);
         }
     }
-    auto o = options(half);
-    o.format = soft_format::float32;
-    EXPECT_FALSE(viterbi_decoder(o).can_lend());
     viterbi_decoder begun(options(half));
     begun.push(settings, 1);
     EXPECT_FALSE(begun.can_lend());
+}
+
+// The scale is that of each item when it was taken, pushed or lent.
+TEST(viterbi_decoder, a_new_scale_holds_for_items_that_follow)
+{
+    auto o = options(conv_code(7, { 0171, 0133 }));
+    o.format = soft_format::float32;
+    o.decode_length = 64;
+    o.overlap = 40;
+    o.batch = 4;
+    const auto floats =
+        as_floats(qa::transmit(o.code, o.ends, 0, 3000, 24, 10).values, 20);
+    const auto decode = [&](bool lend, std::size_t until) {
+        viterbi_decoder decoder(o);
+        decoder.set_soft_scale(20);
+        std::vector<std::uint8_t> out(1000);
+        std::size_t kept = 0, taken = 0, pulled = 0;
+        std::vector<double> metrics;
+        for (const auto end : { std::size_t(1000), std::size_t(2500), floats.size() }) {
+            while (taken < end) {
+                taken += lend ? decoder.lend(&floats[kept], end - kept)
+                              : decoder.push(&floats[taken], end - taken);
+                pulled += decoder.pull_packed(&out[pulled], out.size() - pulled);
+                kept += decoder.take_back();
+                viterbi_decoder::batch_statistics s;
+                if (decoder.take_statistics(s)) {
+                    metrics.push_back(s.metric);
+                }
+            }
+            if (lend && taken >= until) {
+                decoder.end_lending();
+                lend = false;
+            }
+            decoder.set_soft_scale(end == 1000 ? 1.5f : 40.0f);
+        }
+        decoder.finish();
+        while (!decoder.done()) {
+            pulled += decoder.pull_packed(&out[pulled], out.size() - pulled);
+            viterbi_decoder::batch_statistics s;
+            if (decoder.take_statistics(s)) {
+                metrics.push_back(s.metric);
+            }
+            decoder.wait(100ms);
+        }
+        out.resize(pulled);
+        return std::pair(out, metrics);
+    };
+    const auto pushed = decode(false, 0);
+    EXPECT_EQ(decode(true, floats.size() + 1), pushed);
+    EXPECT_EQ(decode(true, 1000), pushed);
+    EXPECT_EQ(decode(true, 2500), pushed);
 }
 
 TEST(viterbi_decoder, exact_counts_for_every_length_of_stream)

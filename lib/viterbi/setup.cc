@@ -14,6 +14,7 @@ setup make_setup(const viterbi_options& o)
             make_block_plan(o.code, o.ends, o.frame_bits, o.decode_length, o.overlap),
             o.format == soft_format::packed4,
             o.positive_bit);
+    s.floats = o.format == soft_format::float32;
     for (const char* known : { "auto", "pbvd", "registers", "fused" }) {
         if (o.cuda_kernel == known) {
             s.cuda_kernel = known;
@@ -39,6 +40,7 @@ batch_limits setup::limits(std::size_t blocks) const
         l.input_bytes = frames * frame_input_bytes();
         l.output_bytes = frames * frame_output_bytes();
     }
+    l.raw_bytes = floats ? l.input_bytes * raw_factor() : 0;
     return l;
 }
 

@@ -17,7 +17,8 @@ struct setup {
     conv_code code;  //!< the same, where positive soft values mean bit 0
     block_plan plan;
     value_map map;
-    bool packed4; //!< two values per byte, else int8
+    bool packed4;        //!< two values per byte, else int8
+    bool floats = false; //!< what the caller has; int8 in slots
     std::string cuda_kernel = "auto";
 
     setup(const conv_code& c, const block_plan& p, bool packed, unsigned positive_bit = 0)
@@ -35,6 +36,8 @@ struct setup {
         return packed4 ? (values + 1) / 2 : values;
     }
     std::size_t frame_input_bytes() const { return input_bytes(plan.frame_values); }
+    //! Times so many in the caller's format.
+    std::size_t raw_factor() const { return floats ? sizeof(float) : 1; }
     //! Bytes from the output of a frame to that of the next: whole words.
     std::size_t frame_output_bytes() const { return (plan.frame_bits + 31) / 32 * 4; }
 

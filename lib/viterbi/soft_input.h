@@ -6,7 +6,9 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_SOFT_INPUT_H
 #define INCLUDED_GPUFEC_VITERBI_SOFT_INPUT_H
 
+#include "job.h"
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,6 +24,24 @@ inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool pa
     const auto pair = std::uint8_t(input[index / 2]);
     const int nibble = std::int8_t(index % 2 ? pair << 4 : pair & 0xf0) >> 4;
     return std::max(nibble, -7);
+}
+
+//! A float as int8: scaled, rounded (ties to even), clamped; NaN is 0.
+inline std::int8_t soft_value(float x, float scale)
+{
+    const float scaled = x == x ? x * scale : 0;
+    return std::int8_t(std::lrint(std::clamp(scaled, -128.0f, 127.0f)));
+}
+
+//! Soft value \p index of a job's input, whatever it is.
+inline std::int8_t
+soft_value(const job& job, const std::byte* input, std::size_t index, bool packed4)
+{
+    if (!job.floats) {
+        return soft_value(input, index, packed4);
+    }
+    const auto* const floats = reinterpret_cast<const float*>(input);
+    return soft_value(floats[index], job.scale_of(index));
 }
 
 //! Writes \p n values from number \p first on of packed bytes, as soft_value() reads

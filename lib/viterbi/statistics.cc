@@ -36,7 +36,9 @@ viterbi_decoder::batch_statistics channel_estimator::operator()(const job& job,
     if (!plan.streaming()) {
         return of_piece(job, 0, input, output, plan.frame_bits);
     }
-    return encode_again(job.first_block * plan.decode_length,
+    return encode_again(job,
+                        0,
+                        job.first_block * plan.decode_length,
                         std::min(bits, sample_stages),
                         job.first_value,
                         job.first_value + job.values,
@@ -60,23 +62,30 @@ viterbi_decoder::batch_statistics channel_estimator::of_piece(const job& job,
     const auto& plan = d_setup.plan;
     const auto stages = std::min(bits, sample_stages);
     if (plan.streaming()) {
-        return encode_again((job.first_block + piece) * plan.decode_length,
+        return encode_again(job,
+                            0,
+                            (job.first_block + piece) * plan.decode_length,
                             std::min<std::size_t>(stages, plan.decode_length),
                             job.first_value,
                             job.first_value + job.values,
                             input,
                             output + piece * (plan.decode_length / 8));
     }
-    return encode_again(0,
+    const auto at = piece * d_setup.frame_input_bytes();
+    return encode_again(job,
+                        job.floats ? at : 0,
+                        0,
                         std::min<std::size_t>(stages, plan.frame_bits),
                         0,
                         plan.frame_values,
-                        input + piece * d_setup.frame_input_bytes(),
+                        job.floats ? input : input + at,
                         output + piece * d_setup.frame_output_bytes());
 }
 
 viterbi_decoder::batch_statistics
-channel_estimator::encode_again(std::uint64_t origin,
+channel_estimator::encode_again(const job& job,
+                                std::size_t before,
+                                std::uint64_t origin,
                                 std::size_t stages,
                                 std::uint64_t first_value,
                                 std::uint64_t end_value,
@@ -99,7 +108,8 @@ channel_estimator::encode_again(std::uint64_t origin,
             if (index < 0 || std::uint64_t(index) >= end_value) {
                 continue;
             }
-            const int v = soft_value(input, index - first_value, d_setup.packed4);
+            const int v =
+                soft_value(job, input, before + index - first_value, d_setup.packed4);
             const bool one = word >> (map.outputs - 1 - r) & 1u;
             ++values;
             nonzero += v != 0;

@@ -35,8 +35,10 @@ public:
 
 private:
     // Of stages from number `stage` on of a stream or a frame; `input` begins with value
-    // `first_value` and ends before `end_value`.
-    viterbi_decoder::batch_statistics encode_again(std::uint64_t stage,
+    // `first_value` and ends before `end_value`; that is value `before` of the job's.
+    viterbi_decoder::batch_statistics encode_again(const job& job,
+                                                   std::size_t before,
+                                                   std::uint64_t stage,
                                                    std::size_t stages,
                                                    std::uint64_t first_value,
                                                    std::uint64_t end_value,

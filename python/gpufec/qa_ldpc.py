@@ -245,6 +245,26 @@ class qa_ldpc(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"),
                          [(0, 0), (1, 1), (899, 2), (899, 3), (1000, 4)])
 
+    def test_status_tags_of_all_of_failures_and_of_none(self):
+        bits = qa_support.random_bits(6 * 7200, 4)
+        llr = clean(encode(bits, frame_size="short"))
+        broken = llr.copy()
+        broken[16200:32400] = np.random.default_rng(1).integers(-20, 20, 16200)
+        own = [(5, pmt.mp("mine"), pmt.from_long(1))]
+        items = {}
+        for which, frames in ("all", range(6)), ("failures", [1]), ("none", []):
+            items[which], tags = decode(broken, own, frame_size="short",
+                                        status_tags=which)
+            for key in "ldpc_iterations", "ldpc_valid":
+                self.assertEqual([o for o, _ in qa_support.tags_of(tags, key)],
+                                 [900 * f for f in frames])
+            self.assertEqual([o for o, _ in qa_support.tags_of(tags, "ldpc_syndrome_weight")],
+                             [900] if which != "none" else [])
+            self.assertEqual(qa_support.tags_of(tags, "mine"), [(0, 1)])
+            np.testing.assert_array_equal(items[which], items["all"])
+        with self.assertRaisesRegex(ValueError, "status_tags"):
+            gpufec.gpu_ldpc_dvbs2(status_tags="some")
+
     def acm_stream(self, tag_of):
         """Frames of codes that alternate, with their tags; the bits they carry."""
         rng = np.random.default_rng(6)

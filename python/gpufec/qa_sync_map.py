@@ -134,6 +134,49 @@ class qa_sync_map(unittest.TestCase):
             symbols, _ = run(framed_source(frames), block)
             np.testing.assert_array_equal(symbols, expected)
 
+    def test_status_tags_of_all_of_failures_and_of_none(self):
+        _, frames = small_frames(20)
+        frames[7] = np.zeros(200, np.uint8) # cannot be decoded
+        at = sum(map(len, frames[:3]))
+        for which, expected in ("all", range(20)), ("failures", [7]), ("none", []):
+            symbols, tags = run(framed_source(frames, [(at, pmt.mp("mine"), pmt.PMT_T)]),
+                                decoder(status_tags=which))
+            self.assertEqual(len(symbols), 100)
+            for key in "sync_drift", "sync_logp", "sync_valid":
+                self.assertEqual([o for o, _ in support.tags_of(tags, key)],
+                                 [5 * f for f in expected])
+            self.assertEqual(support.tags_of(tags, KEY), [(5 * f, 5) for f in range(20)])
+            self.assertEqual([o for o, _ in support.tags_of(tags, "mine")], [15])
+        with self.assertRaisesRegex(ValueError, "status_tags"):
+            decoder(status_tags="some")
+
+    def test_frames_of_constant_length(self):
+        """As with tags, in whatever pieces they come; tags are like others then."""
+        _, frames = small_frames(60)
+        frames = [np.resize(f, 32) for f in frames] # beyond the end: what comes next
+        prior = dict(end_first=-3, end_prior=[1.0] * 8)
+        expected, tags = run(framed_source(frames), decoder(**prior))
+        reports = support.tags_of(tags, "sync_logp")
+        items = np.concatenate(frames)
+        for backend in ("cpu", "auto"):
+            for most in (0, 7, 33):
+                mark = [(3 * 32, pmt.mp(KEY), pmt.from_long(5))]
+                found, tags = support.run(
+                    support.vector_source(items, mark),
+                    decoder(backend=backend, frame_items=32, **prior), most)
+                np.testing.assert_array_equal(found, expected)
+                self.assertEqual(support.tags_of(tags, "sync_logp"), reports)
+                self.assertEqual(support.tags_of(tags, KEY), [(15, 5)])
+        # A last frame that is not complete ends with the input.
+        found, _ = run(support.vector_source(items[:-1]), decoder(frame_items=32, **prior))
+        short, _ = run(framed_source(frames[:-1] + [frames[-1][:-1]]), decoder(**prior))
+        np.testing.assert_array_equal(found, short)
+        with self.assertRaisesRegex(ValueError, "frame_items is -1"):
+            decoder(frame_items=-1)
+        with self.assertRaisesRegex(ValueError, "frame_items is 5"):
+            decoder(mode="stream", frame_items=5)
+        decoder(length_tag="", frame_items=5)
+
     def error_rates(self, backend):
         """The known symbol error rates, n = 10, q = 32, N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
@@ -592,7 +635,8 @@ class qa_sync_map(unittest.TestCase):
             mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
             insertion_cap=2, state_threshold=0.0, lattice_threshold=0.0, start_first=0,
             start_prior=[], end_first=0, end_prior=[], devices=[],
-            positive_bit=0, device_timeout_ms=10000.0, bounds=False)
+            positive_bit=0, device_timeout_ms=10000.0, bounds=False,
+            status_tags="all", frame_items=0)
         for block, first, expected in (
                 (gpufec.gpu_sync_map, "codebook", decoder_defaults),
                 (gpufec.sync_encoder, "codebook",

@@ -100,13 +100,14 @@ public:
     //! Bytes of input that fill every slot.
     std::size_t input_bytes() const;
     //! Whether lend() can take the place of push(): only from the first item of a stream
-    //! on, and not for every format of input.
+    //! on, and not in every decoder.
     bool can_lend() const;
     /*!
      * \brief Takes input as push() does, but leaves it where it is.
      *
      * \p items are all that are there from the oldest that was lent and not taken back,
      * \p count of them. What is lent must stay as it is until taken back.
+     * \throws std::runtime_error if the device has not the memory to convert it
      * \return how many it took that it had not taken before
      */
     std::size_t lend(const void* items, std::size_t count);

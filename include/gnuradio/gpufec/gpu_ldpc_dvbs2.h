@@ -43,7 +43,7 @@ namespace gr::gpufec {
  * encoder made. A frame that is not complete when the input ends is dropped.
  *
  * Tags on the input go to the output item that holds their bit. The block adds, on the
- * first output item of each frame:
+ * first output item of each frame, or as \p status_tags says:
  *  - \c ldpc_iterations (long): iterations made,
  *  - \c ldpc_valid (bool): whether the decided bits satisfy every check,
  *  - \c ldpc_syndrome_weight (long): how many they violate, if any.
@@ -109,6 +109,8 @@ public:
      * \param punctured positions of the codeword, from 0, of the code above that are
      *        not sent, besides those of its standard
      * \param shortened positions that are 0 and not sent; no message bits are there
+     * \param status_tags of which frames tags say what became of them: "all", those that
+     *        are not valid ("failures"), or "none"
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -140,7 +142,8 @@ public:
                      int positive_bit = 0,
                      double device_timeout_ms = 10000,
                      const std::vector<int>& punctured = {},
-                     const std::vector<int>& shortened = {});
+                     const std::vector<int>& shortened = {},
+                     const std::string& status_tags = "all");
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

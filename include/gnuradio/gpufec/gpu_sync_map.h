@@ -29,7 +29,8 @@ namespace gr::gpufec {
  *  - mode "framed": each frame is the items under a tag of key \p length_tag on its first
  *    one. Items under no tag are dropped, and so are tags without a length of at least 1,
  *    with one warning. A tag inside a frame ends that frame there, as does the end of the
- *    input.
+ *    input. With \p frame_items each frame is so many items, and length tags are tags
+ *    like others.
  *  - mode "stream": frames follow one another without a mark, and are found.
  *
  * The second input may be connected in framed mode. It takes N·q floats per frame, the
@@ -42,7 +43,7 @@ namespace gr::gpufec {
  * the LLRs of its bits without the part of the second input, the most significant bit
  * first, 8 steps per nat; \b positive \b means \b bit \b 0, unless \p positive_bit is 1.
  *
- * Tags on the first output item of each frame:
+ * Tags on the first output item of each frame, or as \p status_tags says:
  *  - \c sync_drift (long): items received less items sent, most likely, of the frame,
  *  - \c sync_logp (double): natural logarithm of the probability of what was received; in
  *    a stream less that of as many random items,
@@ -52,7 +53,8 @@ namespace gr::gpufec {
  *  - \c sync_bound (double, stream mode with \p bounds): where the frame begins is known
  * so well that no posterior of it is off by more, and what lies behind the frame before
  * so well that none of that one is; 1 where items were lost or inserted,
- *  - key \p length_tag (long): output items of the frame.
+ *  - key \p length_tag (long): output items of the frame, of every one, unless \p
+ *    frame_items is given.
  * Other tags go to the first output item of the symbol they came with.
  */
 class GPUFEC_API gpu_sync_map : virtual public gr::block
@@ -114,6 +116,11 @@ public:
      * \param device_timeout_ms milliseconds that a device has for a batch, once those
      *        before it are finished, before it is given up, up to 1e9; 0: for ever
      * \param bounds of mode "stream", give \c sync_bound
+     * \param status_tags of which frames tags say what became of them: "all", those that
+     *        are not valid ("failures"), or "none"
+     * \param frame_items of mode "framed", received items of every frame, one frame after
+     *        the other without tags; \p end_prior says where they may end. 0: \p
+     *        length_tag marks frames
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -154,7 +161,9 @@ public:
                      const std::vector<int>& devices = {},
                      int positive_bit = 0,
                      double device_timeout_ms = 10000,
-                     bool bounds = false);
+                     bool bounds = false,
+                     const std::string& status_tags = "all",
+                     int frame_items = 0);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

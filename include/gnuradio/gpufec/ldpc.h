@@ -299,7 +299,8 @@ struct ldpc_options : run_options {
  *
  * Push channel values, pull decoded bits: it does what a flowgraph's block does, without
  * a flowgraph. One thread calls it. Frames of different codes share a batch, and leave in
- * the order they came. A frame that is not complete at the end is dropped.
+ * the order they came. A frame that is not complete at the end is dropped. Input of every
+ * format can be lent, frames of the selected code, and is scaled when it is decoded.
  */
 class GPUFEC_API ldpc_decoder : public decoder
 {
@@ -323,6 +324,9 @@ public:
     std::size_t missing() const;
     //! Forgets the values of a frame that is not complete.
     void drop_incomplete();
+    //! Between frames: passes over up to \p count items of none, and says how many. Items
+    //! that are lent must be passed over so; others are just not pushed.
+    std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values of frames of the selected code, and says how
     //! many it took.

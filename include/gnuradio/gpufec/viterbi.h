@@ -289,7 +289,9 @@ struct viterbi_lock {
  *
  * Push soft values, pull decoded bits: it does what a flowgraph's block does, without a
  * flowgraph. One thread calls it. It implements the parallel block-based decoder of Peng,
- * Liu, Hou and Zhao (arXiv:1608.00066). Input of int8 and packed4 can be lent.
+ * Liu, Hou and Zhao (arXiv:1608.00066). Input of every format can be lent: floats are
+ * scaled when they are decoded, by the scale there was when they were taken, and a second
+ * scale within one batch takes the place of the first.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {
