@@ -9,6 +9,7 @@
 #include "cuda/runtime.h"
 #include "job.h"
 #include "layer_plan.h"
+#include "setup.h"
 #include <cstdint>
 #include <memory>
 
@@ -83,6 +84,15 @@ make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
 //! Flooding decoding of any code.
 std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
                                                   const message_rule& rule);
+
+//! What is lent at \p raw becomes what the kernels decode at \p input, \p count
+//! codewords.
+void launch_steps(const raw_frame* frames,
+                  std::uint32_t count,
+                  const std::uint8_t* raw,
+                  const setup& setup,
+                  std::uint8_t* input,
+                  cudaStream_t stream);
 
 } // namespace device
 } // namespace gr::gpufec::ldpc

@@ -5,6 +5,7 @@
  * no GPU: launches that the decoder of the CPU carries out. */
 
 #include "cuda_kernels.h"
+#include "input_format.h"
 #include "room.h"
 #include <thread>
 
@@ -82,6 +83,27 @@ std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
                                                   const message_rule& rule)
 {
     return std::make_unique<emulated_kernel>(code, rule, ldpc_schedule::flooding);
+}
+
+void launch_steps(const raw_frame* frames,
+                  std::uint32_t count,
+                  const std::uint8_t* raw,
+                  const setup& setup,
+                  std::uint8_t* input,
+                  cudaStream_t stream)
+{
+    const auto precision = setup.precision;
+    const auto format = setup.format;
+    emulated_launch(stream, [=] {
+        for (const auto* f = frames; f != frames + count; ++f) {
+            input_format(precision, format, f->factor, f->limit)
+                .convert(raw + f->from,
+                         0,
+                         f->values,
+                         reinterpret_cast<std::byte*>(input + f->to));
+        }
+    });
+    cuda::check(cudaGetLastError(), "kernel launch");
 }
 
 } // namespace device

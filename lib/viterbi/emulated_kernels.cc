@@ -6,6 +6,7 @@
 
 #include "cuda_kernels.h"
 #include "room.h"
+#include "soft_input.h"
 #include <thread>
 
 namespace gr::gpufec::viterbi {
@@ -36,7 +37,9 @@ public:
         mark("prepare");
         emulated_launch(stream, [=] {
             const auto decoder = room::make_cpu(d_setup, g.job.blocks, 1);
-            decoder->submit(0, g.job, { memory.input, memory.output, nullptr });
+            auto job = g.job;
+            job.floats = false; // they are steps by now
+            decoder->submit(0, job, { memory.input, memory.output, nullptr });
             while (!decoder->finished(0)) {
                 std::this_thread::yield();
             }
@@ -55,6 +58,19 @@ private:
 std::unique_ptr<kernels> make_kernels(const setup& setup)
 {
     return std::make_unique<emulated_kernels>(setup);
+}
+
+void launch_steps(const job& job,
+                  const float* floats,
+                  std::size_t count,
+                  std::int8_t* values,
+                  cudaStream_t stream)
+{
+    emulated_launch(stream, [=] {
+        for (std::size_t i = 0; i < count; ++i) {
+            values[i] = soft_value(floats[i], job.scale_of(i));
+        }
+    });
 }
 
 } // namespace device
