@@ -165,7 +165,8 @@ class qa_sync_map(unittest.TestCase):
                     support.vector_source(items, mark),
                     decoder(backend=backend, frame_items=32, **prior), most)
                 np.testing.assert_array_equal(found, expected)
-                self.assertEqual(support.tags_of(tags, "sync_logp"), reports)
+                np.testing.assert_allclose(support.tags_of(tags, "sync_logp"), reports,
+                                           atol=1e-5) # a GPU computes otherwise
                 self.assertEqual(support.tags_of(tags, KEY), [(15, 5)])
         # A last frame that is not complete ends with the input.
         found, _ = run(support.vector_source(items[:-1]), decoder(frame_items=32, **prior))
