@@ -47,11 +47,9 @@ void plot(const json& report, const std::string& png)
 int ber_on_cluster(const decoder_trait& trait, const arguments& args)
 {
     namespace process = boost::process;
-    auto words = args;
-    words.insert(words.begin(), trait.name);
-    process::child child(GPUFEC_PYTHON,
-                         script_of("--scheduler", "distributed_ber.py"),
-                         process::args = words);
+    arguments words{ script_of("--scheduler", "distributed_ber.py"), trait.name };
+    words.insert(words.end(), args.begin(), args.end());
+    process::child child(process::exe = GPUFEC_PYTHON, process::args = words);
     child.wait();
     return child.exit_code();
 }
