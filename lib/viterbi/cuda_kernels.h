@@ -9,7 +9,6 @@
 #include "cuda/device_decoder.h"
 #include "job.h"
 #include "setup.h"
-#include <cuda_runtime.h>
 #include <cstdint>
 #include <memory>
 
