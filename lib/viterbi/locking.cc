@@ -421,11 +421,15 @@ private:
             }
             return true;
         }
-        // What is older than the memory is dropped.
-        const auto keep =
-            d_next_window - std::min<std::uint64_t>(d_next_window, d_options.lock_memory);
-        drop_unlocked(std::min(keep, end_held()));
+        forget_before(d_next_window);
         return true;
+    }
+
+    // What is older than the memory, seen from a window that is searched, is dropped.
+    void forget_before(std::uint64_t window)
+    {
+        const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
+        drop_unlocked(std::min(keep, end_held()));
     }
 
     void drop_unlocked(std::uint64_t value)
@@ -455,6 +459,9 @@ private:
             d_now.first_value = d_lost_value;
             d_now.known_value = d_judged;
             note_change();
+        } else {
+            // Windows were searched at once, and what is dropped must not depend on it.
+            forget_before(found.window);
         }
         const auto before = d_state == state::doubting ? d_lost_value : first_held();
         // A slip is found where it was; else all that was kept is decoded.

@@ -4,6 +4,7 @@
 #include "lock.h"
 #include "qa_support.h"
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::viterbi;
@@ -190,8 +191,17 @@ TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
     auto sent = qa::transmit(dvb, termination::streaming, 0, 60000, 18, 4).values;
     sent.erase(sent.begin() + 50001);
     sent.insert(sent.begin() + 90000, 17);
+    std::vector<std::int8_t> noise(100001);
+    std::mt19937 random(18);
+    for (auto& value : noise) {
+        value = std::int8_t(int(random() % 121) - 60);
+    }
+    sent.insert(sent.begin(), noise.begin(), noise.end());
     viterbi_options o{ dvb };
+    o.lock_memory = 20000;
     const auto whole = decode(o, sent);
+    ASSERT_FALSE(whole.changes.empty());
+    EXPECT_NEAR(whole.changes[0].first_value, 80000, 5000);
     EXPECT_EQ(whole.last.locks, 3u);
     for (const auto& [batch, at_once] :
          { std::pair(1u, 777u), { 5, 64000 }, { 1000, 3 } }) {

@@ -172,8 +172,7 @@ class qa_viterbi_lock(unittest.TestCase):
         output, tags, _ = run(np.concatenate([noise, items]), block)
         (_, lock), = support.tags_of(tags, LOCK)
         # What was kept is decoded, the noise in it too.
-        self.assertGreater(lock["first_value"], len(noise) - 40000)
-        self.assertLess(lock["first_value"], len(noise) - 5000)
+        self.assertAlmostEqual(lock["first_value"], len(noise) - 20000, delta=5000)
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))
 
