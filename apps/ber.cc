@@ -19,9 +19,10 @@ namespace {
 
 const char* const own_options = R"(
 scheduler  text  -  address of a scheduler of Dask, tcp://HOST:PORT: its workers simulate, with a seed's own figures, which do not depend on how many they are
-seed  seed  1  of data and channel
-json  file  -  write results to this file, - for standard output
-plot  file  -  draw the results to this PNG file
+seed    seed  1  of data and channel
+json    file  -  write results to this file, - for standard output
+resume  file  -  go on from this report of the same call: its complete points stay
+plot    file  -  draw the results to this PNG file
 )";
 
 volatile std::sig_atomic_t caught = 0;
@@ -80,11 +81,65 @@ std::string row(const std::vector<column>& columns, const json& point)
     return text;
 }
 
+// The report of an earlier run, for --resume.
+class earlier_report
+{
+public:
+    earlier_report() = default;
+    //! \throws usage_error if it is none of the same call
+    earlier_report(const std::string& path, const json& header)
+    {
+        auto in = file::to_read(path);
+        std::string text;
+        std::vector<char> some(1u << 16);
+        while (const auto n = in.read(some.data(), some.size())) {
+            text.append(some.data(), n);
+        }
+        try {
+            d_report = json::parse(text);
+        } catch (const std::runtime_error& error) {
+            refuse_option("resume",
+                          path,
+                          std::string("reports of gpufec ber, and ") + error.what());
+        }
+        for (const char* member : { "command", "options", "seed" }) {
+            if (d_report.at(member).to_string() != header.at(member).to_string()) {
+                refuse_option("resume",
+                              path,
+                              std::string("reports of the same call, and its \"") +
+                                  member +
+                                  "\" is another: give the options of then, or leave "
+                                  "--resume away");
+            }
+        }
+    }
+
+    json decoder() const { return d_report.at("decoder"); }
+    //! The complete point at \p value of \p member; null: there is none.
+    json point(const std::string& member, double value) const
+    {
+        for (const auto& p : d_report.at("points").items()) {
+            const double at = p.at(member).number();
+            if (p.at("complete").null() &&
+                std::abs(at - value) < 1e-9 * (1 + std::abs(value))) {
+                return p;
+            }
+        }
+        return {};
+    }
+
+private:
+    json d_report = json::object();
+};
+
 // Simulates the points of the range, and writes each as it is done.
 class sweep
 {
 public:
-    sweep(simulation& s, bool quiet) : d_simulation(s), d_quiet(quiet) {}
+    sweep(simulation& s, bool quiet, const earlier_report& earlier)
+        : d_simulation(s), d_quiet(quiet), d_earlier(earlier)
+    {
+    }
 
     //! \throws interruption
     void run()
@@ -93,15 +148,22 @@ public:
             if (caught) {
                 throw interruption();
             }
+            // A range's member is the first column.
+            const auto known = d_earlier.point(d_simulation.columns.front().member, at);
+            if (!known.null()) {
+                add(known, d_earlier.decoder());
+                continue;
+            }
             try {
                 simulate(at);
             } catch (const interruption&) {
                 if (d_simulation.any()) {
-                    add(d_simulation.point().add("complete", false));
+                    add(d_simulation.point().add("complete", false),
+                        d_simulation.decoder());
                 }
                 throw;
             }
-            add(d_simulation.point());
+            add(d_simulation.point(), d_simulation.decoder());
             if (d_simulation.enough()) {
                 return;
             }
@@ -129,10 +191,10 @@ private:
         });
     }
 
-    void add(const json& point)
+    void add(const json& point, const json& decoder)
     {
         if (d_count++ == 0) {
-            d_decoder = d_simulation.decoder();
+            d_decoder = decoder;
         }
         d_points.add(point);
         if (d_quiet) {
@@ -143,11 +205,12 @@ private:
             print_head(d_simulation.columns);
         }
         std::cout << row(d_simulation.columns, point) << "\n"
-                  << d_simulation.remark() << std::flush;
+                  << (d_simulation.any() ? d_simulation.remark() : "") << std::flush;
     }
 
     simulation& d_simulation;
     const bool d_quiet;
+    const earlier_report& d_earlier;
     std::size_t d_count = 0; // of points
     json d_points = json::array();
     json d_decoder = json::object();
@@ -178,8 +241,16 @@ int ber(const decoder_trait& trait, const arguments& args)
     auto code = json::object();
     const auto subject =
         values->naming_options([&] { return trait.make_simulation(*values, code); });
+    const auto header =
+        json::object({ { "command", line.name },
+                       { "environment", environment() },
+                       { "options", values->to_json({ "", trait.code_options }, code) },
+                       { "seed", values->seed("seed") } });
+    const auto earlier = values->has("resume")
+                             ? earlier_report(values->text("resume"), header)
+                             : earlier_report();
     const signal_watch watch;
-    sweep points(*subject, file.standard_output());
+    sweep points(*subject, file.standard_output(), earlier);
     bool complete = true;
     try {
         values->naming_options([&] { points.run(); });
@@ -187,12 +258,8 @@ int ber(const decoder_trait& trait, const arguments& args)
         complete = false;
         std::cerr << "gpufec: interrupted: what follows is not complete\n";
     }
-    auto report =
-        json::object({ { "command", line.name },
-                       { "environment", environment() },
-                       { "options", values->to_json({ "", trait.code_options }, code) },
-                       { "seed", values->seed("seed") },
-                       { "complete", complete } });
+    auto report = header;
+    report.add("complete", complete);
     report.merge(points.report());
     file.write(report);
     if (values->has("plot") && !points.empty()) {

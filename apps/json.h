@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A JSON value that can be built and written. */
+/* A JSON value that can be built, written, and read again. */
 
 #ifndef INCLUDED_GPUFEC_APPS_JSON_H
 #define INCLUDED_GPUFEC_APPS_JSON_H
@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +82,27 @@ public:
     //! NaN if it is none.
     double number() const { return null() ? NAN : std::stod(d_text); }
 
+    //! What an array holds.
+    std::vector<json> items() const
+    {
+        std::vector<json> all;
+        for (const auto& [name, value] : d_members) {
+            all.push_back(value);
+        }
+        return all;
+    }
+
+    //! What to_string() wrote. \throws std::runtime_error
+    static json parse(const std::string& text)
+    {
+        const char* at = text.c_str();
+        auto value = parse_value(at, 0);
+        if (*skip_space(at)) {
+            throw std::runtime_error("there is more than one JSON value");
+        }
+        return value;
+    }
+
     //! An object of plain values in a line for people: "backend cpu, decode length 512".
     std::string line() const
     {
@@ -110,6 +133,89 @@ public:
 
 private:
     enum class form { scalar, array, object };
+
+    static const char*& skip_space(const char*& at)
+    {
+        return at += std::strspn(at, " \t\r\n");
+    }
+
+    // Numbers and words stay as they are written.
+    static json parse_value(const char*& at, int depth)
+    {
+        const char first = *skip_space(at);
+        if (first == '"') {
+            return json(parse_text(at));
+        }
+        if (first == '{' || first == '[') {
+            return parse_members(at, depth);
+        }
+        json j;
+        j.d_text.assign(at, std::strcspn(at, ",]} \t\r\n"));
+        char* end = nullptr;
+        std::strtod(j.d_text.c_str(), &end);
+        if (j.d_text.empty() ||
+            (*end && j.d_text != "null" && j.d_text != "true" && j.d_text != "false")) {
+            throw std::runtime_error("it is no JSON");
+        }
+        at += j.d_text.size();
+        return j;
+    }
+
+    static json parse_members(const char*& at, int depth)
+    {
+        const bool named = *at == '{';
+        const char close = named ? '}' : ']';
+        auto j = named ? object() : array();
+        if (depth == 64) {
+            throw std::runtime_error("its values are nested too deeply");
+        }
+        if (*skip_space(++at) == close) {
+            ++at;
+            return j;
+        }
+        for (;;) {
+            std::string name;
+            if (named) {
+                skip_space(at);
+                name = parse_text(at);
+                expect(at, ':');
+            }
+            j.add(name, parse_value(at, depth + 1));
+            if (*skip_space(at) == close) {
+                ++at;
+                return j;
+            }
+            expect(at, ',');
+        }
+    }
+
+    static void expect(const char*& at, char c)
+    {
+        if (*skip_space(at) != c) {
+            throw std::runtime_error("it is no JSON, or not all of it");
+        }
+        ++at;
+    }
+
+    static std::string parse_text(const char*& at)
+    {
+        expect(at, '"');
+        std::string text;
+        for (; *at && *at != '"'; ++at) {
+            unsigned code = 0;
+            if (*at != '\\') {
+                text += *at;
+            } else if (*++at == 'u' && std::sscanf(at + 1, "%4x", &code) == 1 &&
+                       code < 0x20) {
+                text += char(code);
+                at += 4;
+            } else {
+                text += *at;
+            }
+        }
+        expect(at, '"');
+        return text;
+    }
 
     static std::string number(double value)
     {

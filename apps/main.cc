@@ -4,6 +4,7 @@
 /* The gpufec command line tool: chooses the command. */
 
 #include "file.h"
+#include "json.h"
 #include "printable.h"
 #include "trait.h"
 #include <csignal>
@@ -98,6 +99,39 @@ int run(const command& c, const arguments& args)
     refuse("decoder", word, decoders);
 }
 
+template <class Rows>
+json summaries(const Rows& rows)
+{
+    auto all = json::array();
+    for (const auto& row : rows) {
+        all.add(json::object({ { "name", row.name }, { "summary", row.summary } }));
+    }
+    return all;
+}
+
+// The tables of all options as JSON, from which the manual page and the completion are
+// made.
+int describe()
+{
+    std::cout << "{\n\"version\": " << json(GPUFEC_VERSION).to_string()
+              << ",\n\"exit_status\": " << json(exit_status_text).to_string()
+              << ",\n\"commands\": " << summaries(commands).to_string()
+              << ",\n\"decoders\": " << summaries(decoders).to_string()
+              << ",\n\"lines\": [\n";
+    for (const auto& c : commands) {
+        if (!c.run) {
+            info({ "--describe" });
+            continue;
+        }
+        for (const auto& d : decoders) {
+            std::cout << ",\n";
+            c.run(d.trait(), { "--describe" });
+        }
+    }
+    std::cout << "]\n}\n";
+    return 0;
+}
+
 int run(const arguments& args)
 {
     const auto word = args.empty() ? "" : args.front();
@@ -108,6 +142,9 @@ int run(const arguments& args)
     if (word == "--version") {
         std::cout << "gpufec " GPUFEC_VERSION "\n";
         return 0;
+    }
+    if (word == "--describe") {
+        return describe();
     }
     for (const auto& c : commands) {
         if (c.name == word) {

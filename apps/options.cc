@@ -321,8 +321,31 @@ std::string wrapped(const std::string& text)
     return lines;
 }
 
+json command_line::description_for_programs() const
+{
+    auto all = json::array();
+    for (const auto& table : tables) {
+        auto options = json::array();
+        for (const auto& o : table.options) {
+            options.add(json::object({ { "name", o.name },
+                                       { "kind", o.kind },
+                                       { "initial", o.initial },
+                                       { "help", o.help } }));
+        }
+        all.add(json::object({ { "title", table.title }, { "options", options } }));
+    }
+    return json::object({ { "name", name },
+                          { "synopsis", synopsis },
+                          { "description", description },
+                          { "tables", all } });
+}
+
 std::optional<option_values> command_line::parse(const arguments& args) const
 {
+    if (args == arguments{ "--describe" }) {
+        std::cout << description_for_programs().to_string() << "\n";
+        return {};
+    }
     option_values values(args, tables, positional);
     if (values.has("help")) {
         std::cout << "Usage: " << name << " " << synopsis << "\n\n"

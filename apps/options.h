@@ -126,7 +126,11 @@ struct command_line {
     std::vector<option_table> tables;
     std::vector<std::string> positional = {}; //!< names of what follows without dashes
 
-    //! Nothing if help was asked for, and is given. \throws usage_error
+    //! All of it, for programs that make manuals and completions.
+    json description_for_programs() const;
+
+    //! Nothing if help was asked for, and is given; so with --describe alone, for
+    //! programs. \throws usage_error
     std::optional<option_values> parse(const arguments& args) const;
 };
 

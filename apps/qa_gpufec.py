@@ -10,7 +10,9 @@ import fcntl
 import json
 import math
 import os
+import pathlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -23,6 +25,7 @@ import numpy as np
 
 TOOL = "gpufec"
 SIMULATED = ""
+MAKE_MANUAL = str(pathlib.Path(__file__).with_name("make_manual.py"))
 
 
 def run(*arguments, **keywords):
@@ -890,6 +893,120 @@ class qa_interrupted(unittest.TestCase):
         result = run("ber", "viterbi", "--backend", "cpu", "--range", "2", "--max-bits",
                      "1e5", "--json", "-")
         self.assertTrue(json.loads(result.stdout)["complete"])
+
+
+class qa_resumed(unittest.TestCase):
+    """A report that is not complete is gone on with."""
+
+    CALL = ["ber", "viterbi", "--backend", "cpu", "--range", "1:1:3", "--max-bits", "1e6"]
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "report.json")
+
+    def report(self, *more):
+        return json.loads(run(*self.CALL, "--json", "-", *more).stdout)
+
+    def test_same_as_at_once(self):
+        whole = self.report()
+        cut = json.loads(json.dumps(whole))
+        cut["complete"] = False
+        cut["points"][0]["errors"] = 12345 # so that it is seen to stay
+        cut["points"][1]["complete"] = False
+        del cut["points"][2]
+        with open(self.path, "w") as file:
+            json.dump(cut, file)
+        again = self.report("--resume", self.path)
+        self.assertEqual(again["points"][0], cut["points"][0])
+        self.assertEqual(again["points"][1:], whole["points"][1:])
+        self.assertEqual(again["decoder"], whole["decoder"])
+        self.assertTrue(again["complete"])
+
+    def test_into_the_same_file(self):
+        run(*self.CALL, "--json", self.path)
+        with open(self.path) as file:
+            whole = json.load(file)
+        self.assertEqual(run(*self.CALL, "--json", self.path, "--resume",
+                             self.path).returncode, 0)
+        with open(self.path) as file:
+            self.assertEqual(json.load(file)["points"], whole["points"])
+
+    def check_refused(self, words, *call):
+        result = run(*(call or self.CALL), "--resume", self.path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(words, result.stderr.decode())
+
+    def test_refused(self):
+        with open(self.path, "w") as file:
+            json.dump(self.report(), file)
+        self.check_refused('its "seed" is another', *self.CALL, "--seed", "2")
+        self.check_refused('its "options" is another', *self.CALL, "--preset", "gsm",
+                           "--frame-bits", "100")
+        self.check_refused('its "command" is another', "ber", "ldpc", "--backend", "cpu",
+                           "--frame-size", "short", "--range", "3", "--max-frames", "10")
+        for text in ("", "[1, 2", "nothing", "{" * 100, '{"a": 1} 2', '{"a" 1}'):
+            with open(self.path, "w") as file:
+                file.write(text)
+            self.check_refused("reports of gpufec ber")
+        os.remove(self.path)
+        self.assertEqual(run(*self.CALL, "--resume", self.path).returncode, 1)
+
+
+class qa_manual(unittest.TestCase):
+    """The manual page and the completion have every option that --help shows."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        subprocess.run([sys.executable, MAKE_MANUAL, TOOL, folder.name], check=True)
+        cls.described = json.loads(run("--describe").stdout)
+        cls.page = pathlib.Path(folder.name, "gpufec.1").read_text(encoding="utf-8")
+        cls.script = os.path.join(folder.name, "gpufec")
+        cls.text = pathlib.Path(cls.script).read_text(encoding="utf-8")
+
+    def options(self):
+        for line in self.described["lines"]:
+            for table in line["tables"]:
+                for o in table["options"]:
+                    yield line["name"].split()[1:], o
+
+    def test_described_is_what_help_shows(self):
+        shown = set()
+        for line in self.described["lines"]:
+            words = line["name"].split()[1:]
+            text = run(*words, "--help").stdout.decode()
+            found = set(re.findall(r"(?m)^  --([\w-]+)", text))
+            self.assertEqual(found, {o["name"] for key, o in self.options() if key == words})
+            shown |= found
+        self.assertEqual(len(self.described["lines"]), 10)
+        self.assertGreater(len(shown), 40)
+
+    def test_manual(self):
+        for _, o in self.options():
+            self.assertIn("\n\\fB\\-\\-" + o["name"].replace("-", "\\-"), self.page)
+        for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXIT STATUS"):
+            self.assertIn(f"\n.SH {word}", self.page)
+
+    def completed(self, *words):
+        """What bash offers for the last of the words."""
+        line = " ".join(f"'{w}'" for w in words)
+        done = subprocess.run(
+            ["bash", "-c", f"source {self.script}; COMP_WORDS=(gpufec {line}); "
+             f"COMP_CWORD={len(words)}; _gpufec; printf '%s\\n' \"${{COMPREPLY[@]}}\""],
+            capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    def test_completion(self):
+        self.assertEqual(self.completed("b"), ["bench", "ber"])
+        self.assertEqual(self.completed("ber", "l"), ["ldpc"])
+        self.assertEqual(self.completed("ber", "viterbi", "--res"), ["--resume"])
+        self.assertEqual(self.completed("decode", "ldpc", "--backend", "c"), ["cuda", "cpu"])
+        self.assertEqual(self.completed("info", "--j"), ["--json"])
+        self.assertNotIn("--preset", self.completed("ber", "ldpc", "--"))
+        for key, o in self.options():
+            self.assertIn("--" + o["name"], self.completed(*key, "--" + o["name"]))
 
 
 class qa_wrong_code(unittest.TestCase):
