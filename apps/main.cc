@@ -10,6 +10,7 @@
 #include <csignal>
 #include <iomanip>
 #include <iostream>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -118,13 +119,16 @@ int describe()
               << ",\n\"commands\": " << summaries(commands).to_string()
               << ",\n\"decoders\": " << summaries(decoders).to_string()
               << ",\n\"lines\": [\n";
+    std::string between;
+    const auto next = [&] { std::cout << std::exchange(between, ",\n"); };
     for (const auto& c : commands) {
-        if (!c.run) {
-            info({ "--describe" });
+        if (c.alone) {
+            next();
+            c.alone({ "--describe" });
             continue;
         }
         for (const auto& d : decoders) {
-            std::cout << ",\n";
+            next();
             c.run(d.trait(), { "--describe" });
         }
     }

@@ -36,6 +36,17 @@ def option_rows(table):
                f"{roff(help_text.strip()[:1].upper() + help_text.strip()[1:]) or '-'}\n")
 
 
+def alone(described):
+    """The commands of no decoder."""
+    return [words[1] for words in (line["name"].split() for line in described["lines"])
+            if len(words) == 2]
+
+
+def with_decoders(described):
+    *first, last = [c["name"] for c in described["commands"] if c["name"] not in alone(described)]
+    return ", ".join(first) + " and " + last
+
+
 def manual(described):
     commands = "\n".join(f".TP\n\\fB{roff(c['name'])}\\fR\n{roff(c['summary'])}"
                          for c in described["commands"])
@@ -45,7 +56,7 @@ def manual(described):
             ".SH NAME\ngpufec \\- forward error correction on a GPU or the CPU\n"
             ".SH SYNOPSIS\n\\fBgpufec\\fR \\fICOMMAND\\fR [\\fIDECODER\\fR] [\\fIOPTIONS\\fR]\n"
             ".PP\n\\fBgpufec\\fR \\fICOMMAND\\fR [\\fIDECODER\\fR] \\fB\\-\\-help\\fR\n"
-            f".SH COMMANDS\n{commands}\n.SH DECODERS\nof all commands but info\n{decoders}\n")
+            f".SH COMMANDS\n{commands}\n.SH DECODERS\nof {roff(with_decoders(described))}\n{decoders}\n")
     for line in described["lines"]:
         page += (f".SH {roff(line['name'].upper())}\n"
                  f"\\fB{roff(line['name'])}\\fR {roff(line['synopsis'])}\n.PP\n"
@@ -75,6 +86,7 @@ def completion(described):
                              if o["kind"] == "file"}))
     commands = " ".join(c["name"] for c in described["commands"])
     decoders = " ".join(d["name"] for d in described["decoders"])
+    lonely = "|".join(alone(described))
     newline = "\n"
     return f"""# Completion of gpufec for bash; made from its option tables by apps/make_manual.py
 _gpufec()
@@ -84,10 +96,10 @@ _gpufec()
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         words="{commands} --help --version"
-    elif ((COMP_CWORD == 2)) && [[ $command != info ]]; then
+    elif ((COMP_CWORD == 2)) && [[ $command != @({lonely}) ]]; then
         words="{decoders} --help"
     else
-        [[ $command == info ]] && decoder=""
+        [[ $command == @({lonely}) ]] && decoder=""
         case $previous in
         {files}) COMPREPLY=($(compgen -f -- "$current")); return ;;
         esac

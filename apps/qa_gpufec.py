@@ -980,7 +980,8 @@ class qa_manual(unittest.TestCase):
             found = set(re.findall(r"(?m)^  --([\w-]+)", text))
             self.assertEqual(found, {o["name"] for key, o in self.options() if key == words})
             shown |= found
-        self.assertEqual(len(self.described["lines"]), 10)
+        # Three commands of three decoders, and two of none.
+        self.assertEqual(len(self.described["lines"]), 11)
         self.assertGreater(len(shown), 40)
 
     def test_manual(self):
@@ -1004,6 +1005,7 @@ class qa_manual(unittest.TestCase):
         self.assertEqual(self.completed("ber", "viterbi", "--res"), ["--resume"])
         self.assertEqual(self.completed("decode", "ldpc", "--backend", "c"), ["cuda", "cpu"])
         self.assertEqual(self.completed("info", "--j"), ["--json"])
+        self.assertEqual(self.completed("circulants", "--l"), ["--lifting"])
         self.assertNotIn("--preset", self.completed("ber", "ldpc", "--"))
         for key, o in self.options():
             self.assertIn("--" + o["name"], self.completed(*key, "--" + o["name"]))
