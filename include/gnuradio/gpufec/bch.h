@@ -1,0 +1,124 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#ifndef INCLUDED_GPUFEC_BCH_H
+#define INCLUDED_GPUFEC_BCH_H
+
+#include <gnuradio/gpufec/api.h>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+
+/*!
+ * \brief A binary BCH code, shortened: what stands around the LDPC codes of DVB.
+ *
+ * The generator is the product of the minimal polynomials of alpha, alpha^3 …
+ * alpha^(2t−1), each once, where alpha is a root of the field's polynomial. The first bit
+ * of a codeword is the coefficient of x^(n−1); the message comes first, the remainder of
+ * it times x^(n−k) after it. A value type: it is valid once it exists, and copies share
+ * their tables.
+ */
+class GPUFEC_API bch_code
+{
+public:
+    static constexpr unsigned max_parity = 192; //!< bits
+    static constexpr unsigned max_errors = 12;
+
+    /*!
+     * \brief A code of a standard, by the names of its LDPC code.
+     *
+     * | standard | frame_size | rate |
+     * |---|---|---|
+     * | dvbs2 (EN 302 307-1, 5.3.1) | normal, short | 1/4 … 9/10 |
+     * | dvbs2x (EN 302 307-2, 5.3.1) | normal, short; vl-snr normal, vl-snr medium,
+     * vl-snr short, vl-snr short sf2 | 13/45, 90/180 … | | dvbt2 (EN 302 755, 6.1.1) |
+     * normal, short | 1/2 … 5/6; short also 1/4, 1/3, 2/5 |
+     * \throws std::invalid_argument that names the parameter and what is allowed
+     */
+    static bch_code standard(const std::string& standard,
+                             const std::string& frame_size,
+                             const std::string& rate);
+    //! The names that standard() takes.
+    static std::vector<std::string> standards();
+    //! Of a standard. \throws std::invalid_argument
+    static std::vector<std::string> frame_sizes(const std::string& standard);
+    //! Of a frame size of a standard, ascending. \throws std::invalid_argument
+    static std::vector<std::string> rates(const std::string& standard,
+                                          const std::string& frame_size);
+
+    /*!
+     * \brief Any other code.
+     * \param field a primitive polynomial of degree 3 to 16, bit i of which is the
+     *        coefficient of x^i
+     * \param n bits of a codeword, up to 2^degree − 1
+     * \param t errors that are corrected, 1 to max_errors
+     * \throws std::invalid_argument
+     */
+    bch_code(std::uint32_t field, unsigned n, unsigned t);
+
+    const std::string& name() const; //!< "dvbs2 normal 1/2", or "bch" and its numbers
+    unsigned n() const;              //!< bits of a codeword
+    unsigned k() const;              //!< bits of a message
+    unsigned t() const;              //!< errors that are corrected
+    std::uint32_t field() const;     //!< polynomial of the field
+    //! Coefficients of x^0 to x^(n−k).
+    const std::vector<std::uint8_t>& generator() const;
+
+private:
+    struct tables;
+    std::shared_ptr<const tables> d_tables;
+};
+
+/*!
+ * \brief Encodes packed messages. Any number of threads may use one.
+ */
+class GPUFEC_API bch_encoder_kernel
+{
+public:
+    explicit bch_encoder_kernel(const bch_code& code);
+
+    //! Encodes k() bits into n(), eight per byte, the first most significant. The last
+    //! byte is filled with zeros. The two may begin at the same byte.
+    void encode(const std::uint8_t* message, std::uint8_t* codeword) const;
+
+    const bch_code& code() const { return d_code; }
+
+private:
+    bch_code d_code;
+    std::shared_ptr<const class bch_divider> d_divider;
+};
+
+/*!
+ * \brief Corrects packed codewords. Any number of threads may use one.
+ */
+class GPUFEC_API bch_decoder_kernel
+{
+public:
+    //! \param variant of instructions, "avx2" or "baseline"; "": the best that there are
+    explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
+
+    static constexpr int failed = -1;
+
+    /*!
+     * \brief Corrects up to t() errors in place.
+     * \param codeword n() bits, eight per byte, the first most significant; bits that
+     *        fill the last byte are not looked at
+     * \return how many bits were corrected, or failed: then nothing is changed
+     */
+    int decode(std::uint8_t* codeword) const;
+
+    const bch_code& code() const { return d_code; }
+
+private:
+    bch_code d_code;
+    std::shared_ptr<const class bch_divider> d_divider;
+    std::shared_ptr<const class bch_locator> d_locator;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BCH_H */

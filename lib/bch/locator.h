@@ -1,0 +1,57 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Where the errors of a codeword are, from its remainder. */
+
+#ifndef INCLUDED_GPUFEC_BCH_LOCATOR_H
+#define INCLUDED_GPUFEC_BCH_LOCATOR_H
+
+#include "divider.h"
+#include "field.h"
+
+namespace gr::gpufec {
+
+/*!
+ * \brief Finds up to t errors: syndromes, Berlekamp and Massey's recursion, and the roots
+ * of the locator by traces (Berlekamp, "Factoring polynomials over large finite fields",
+ * 1970).
+ */
+class bch_locator
+{
+public:
+    explicit bch_locator(const bch_code& code);
+
+    /*!
+     * \param r of a codeword whose last byte is filled with \p filled zeros
+     * \param errors written: their places, counted from the last bit of the codeword
+     * \return how many there are, or bch_decoder_kernel::failed
+     */
+    int locate(const bch_divider::remainder& r,
+               unsigned filled,
+               unsigned errors[bch_code::max_errors]) const;
+
+private:
+    using element = bch::field::element;
+    static constexpr unsigned most = bch_code::max_errors;
+
+    //! A polynomial of degree \c degree; coefficient i of x^i.
+    struct polynomial {
+        unsigned degree;
+        element at[2 * most + 2];
+    };
+
+    void syndromes(const bch_divider::remainder& r, element* s) const;
+    bool recursion(const element* s, polynomial& reciprocal) const;
+    bool roots(const polynomial& p, element* found) const;
+    void reduce(polynomial& a, const polynomial& by) const;
+    polynomial common_divisor(polynomial a, polynomial b) const;
+    polynomial quotient(polynomial a, const polynomial& by) const;
+
+    const bch::field d_field;
+    const unsigned d_n, d_t;
+    std::vector<element> d_bytes; // 256 (j − 1) / 2 + b: byte b at alpha^j
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BCH_LOCATOR_H */

@@ -1,0 +1,24 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The plain BCH encoder and decoder, bit by bit: what the fast ones must equal. */
+
+#ifndef INCLUDED_GPUFEC_BCH_REFERENCE_H
+#define INCLUDED_GPUFEC_BCH_REFERENCE_H
+
+#include <gnuradio/gpufec/bch.h>
+#include <cstdint>
+#include <vector>
+
+namespace gr::gpufec::bch {
+
+//! k bits, one per byte, into n.
+std::vector<std::uint8_t> reference_encode(const bch_code& code,
+                                           const std::vector<std::uint8_t>& message);
+
+//! Corrects n bits, one per byte; what bch_decoder_kernel::decode() returns.
+int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword);
+
+} // namespace gr::gpufec::bch
+
+#endif /* INCLUDED_GPUFEC_BCH_REFERENCE_H */

@@ -1,0 +1,45 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The BCH decoder as a block: GNU Radio's side of bch_decoder_kernel. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_BCH_DECODER_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_BCH_DECODER_IMPL_H
+
+#include "frame_block.h"
+#include "parameters.h"
+#include <gnuradio/gpufec/bch.h>
+#include <gnuradio/gpufec/bch_decoder.h>
+#include <atomic>
+#include <vector>
+
+namespace gr::gpufec {
+
+class bch_decoder_impl : public frame_block<bch_decoder>
+{
+public:
+    bch_decoder_impl(const bch_code& code,
+                     bool packed_input,
+                     bool packed_output,
+                     status_tags tags);
+
+    std::uint64_t frame_count() const override { return d_frames; }
+    std::uint64_t error_count() const override { return d_failures; }
+    std::uint64_t corrected_bits() const override { return d_corrected; }
+
+private:
+    void
+    make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) override;
+    std::size_t output_of_item(std::size_t item) const override;
+
+    const bch_decoder_kernel d_kernel;
+    const bool d_packed_input, d_packed_output;
+    const status_tags d_status_tags;
+    const pmt::pmt_t d_errors_key, d_valid_key;
+    std::vector<std::uint8_t> d_packed; // of a frame
+    std::atomic<std::uint64_t> d_frames{ 0 }, d_failures{ 0 }, d_corrected{ 0 };
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_BCH_DECODER_IMPL_H */
