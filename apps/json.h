@@ -6,7 +6,7 @@
 #ifndef INCLUDED_GPUFEC_APPS_JSON_H
 #define INCLUDED_GPUFEC_APPS_JSON_H
 
-#include "printable.h"
+#include "pipeline/printable.h"
 #include <type_traits>
 #include <algorithm>
 #include <cmath>

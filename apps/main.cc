@@ -5,7 +5,7 @@
 
 #include "file.h"
 #include "json.h"
-#include "printable.h"
+#include "pipeline/printable.h"
 #include "trait.h"
 #include <csignal>
 #include <iomanip>
@@ -177,10 +177,10 @@ int main(int argc, char** argv)
     try {
         return run_checked({ argv + 1, argv + argc });
     } catch (const usage_error& error) {
-        std::cerr << "gpufec: " << printable(error.what()) << "\n";
+        std::cerr << "gpufec: " << printable(error.what(), true) << "\n";
         return 2;
     } catch (const std::exception& error) {
-        std::cerr << "gpufec: " << printable(error.what()) << "\n";
+        std::cerr << "gpufec: " << printable(error.what(), true) << "\n";
         return 1;
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "options.h"
-#include "printable.h"
+#include "pipeline/printable.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

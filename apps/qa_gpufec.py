@@ -34,7 +34,7 @@ def run(*arguments, **keywords):
 
 
 def encode_k7(bits):
-    """171, 133 octal, one coded bit an item."""
+    """171, 133 octal, one coded bit per item."""
     register, coded = 0, []
     for bit in bits:
         register = (register >> 1) | (bit << 6)
@@ -440,7 +440,7 @@ class qa_decode_ldpc(unittest.TestCase):
             a, b, c, d, e, f, g = word
             if not (a ^ c ^ e ^ g or b ^ c ^ f ^ g or d ^ e ^ f ^ g):
                 self.codewords.append(word)
-        # One erased bit a frame.
+        # One erased bit per frame.
         self.soft = b"".join(
             bytes(0 if i == n % 7 else 256 - 20 if bit else 20
                   for i, bit in enumerate(word))

@@ -9,7 +9,7 @@
 
 #include "lab/slot_rates.h"
 #include "options.h"
-#include "printable.h"
+#include "pipeline/printable.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <chrono>
 #include <cstddef>
@@ -95,7 +95,7 @@ private:
         decoder_hooks h;
         h.log = [](log_level level, const std::string& text) {
             if (level != log_level::info) {
-                std::cerr << "gpufec: " + printable(text) + "\n";
+                std::cerr << "gpufec: " + printable(text, true) + "\n";
             }
         };
         return h;

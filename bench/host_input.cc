@@ -212,7 +212,7 @@ struct transfer {
     cuda::event done;
 };
 
-// Bytes a second through `step`, that takes what there is and says how much.
+// Bytes per second through `step`, that takes what there is and says how much.
 double rate(ring& r, double duration, const std::function<void()>& step)
 {
     std::thread upstream([&] { produce(r); });

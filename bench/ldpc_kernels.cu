@@ -33,7 +33,7 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
     return x ^ x >> 31;
 }
 
-// Two received values a thread, quantised by the rule.
+// Two received values per thread, quantised by the rule.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -129,7 +129,7 @@ public:
           d_options(o),
           d_frames(frames),
           d_rule(rule_of(code, o)),
-          d_kernel(make_kernel()),
+          d_plan(make_plan()),
           d_value_bytes(o.precision == ldpc_precision::int8    ? 1
                         : o.precision == ldpc_precision::int16 ? 2
                                                                : 4),
@@ -142,7 +142,7 @@ public:
           d_counts(bytes()),
           d_kinds(code.n()),
           d_errors(3),
-          d_scratch(d_kernel->scratch_bytes(frames))
+          d_scratch(d_plan->scratch_bytes(frames))
     {
         std::mt19937 random(1);
         std::vector<std::uint8_t> codewords(words * code.n()), sent(words * bytes(), 0),
@@ -195,14 +195,14 @@ public:
 
     void decode(unsigned iterations, bool early_stop)
     {
-        d_kernel->launch({ d_table.get(),
-                           std::uint32_t(d_frames),
-                           d_input.get(),
-                           d_output.get(),
-                           d_status.get() },
-                         { iterations, early_stop, out_bits() },
-                         d_scratch.get(),
-                         nullptr);
+        d_plan->launch({ d_table.get(),
+                         std::uint32_t(d_frames),
+                         d_input.get(),
+                         d_output.get(),
+                         d_status.get() },
+                       { iterations, early_stop, out_bits() },
+                       d_scratch.get(),
+                       nullptr);
     }
 
     struct error_counts {
@@ -289,21 +289,21 @@ private:
     std::size_t bytes() const { return (d_code.n() + 7) / 8; }
     std::size_t stride() const { return (d_code.n() * d_value_bytes + 15) / 16 * 16; }
 
-    std::unique_ptr<code_kernel> make_kernel() const
+    std::unique_ptr<launch_plan> make_plan() const
     {
         if (d_options.sum_product) {
             return std::make_unique<sum_product_kernel::kernel>(d_code);
         }
-        if (d_options.schedule == ldpc_schedule::flooding) {
-            return make_flooding_kernel(d_code, d_rule);
+        const bool layered = d_options.schedule == ldpc_schedule::layered;
+        auto folded =
+            layered && d_options.folded ? make_folded_plan(d_code, d_rule, 0) : nullptr;
+        if (folded) {
+            return folded;
         }
-        std::unique_ptr<code_kernel> k;
-        if (d_options.folded) {
-            k = make_folded_kernel(d_code, d_rule, 0);
-        } else if (!d_options.generic) {
-            k = make_best_layered_kernel(d_code, d_rule, 0);
+        if (layered && (d_options.folded || d_options.generic)) {
+            return make_layered_plan(d_code, d_rule, 0);
         }
-        return k ? std::move(k) : make_layered_kernel(d_code, d_rule, 0);
+        return make_launch_plan(d_code, d_rule, d_options.schedule, 0);
     }
 
     template <class T>
@@ -337,7 +337,7 @@ private:
     const options d_options;
     const std::size_t d_frames;
     const message_rule d_rule;
-    const std::unique_ptr<code_kernel> d_kernel;
+    const std::unique_ptr<launch_plan> d_plan;
     const std::size_t d_value_bytes;
     const cuda::buffer<std::uint8_t> d_input, d_output;
     const cuda::buffer<ldpc::frame_status> d_status;

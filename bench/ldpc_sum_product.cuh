@@ -15,7 +15,7 @@ namespace sum_product_kernel {
 
 using namespace ldpc;
 
-constexpr unsigned checks = 360; // of a layer, one a thread
+constexpr unsigned checks = 360; // of a layer, one per thread
 constexpr unsigned most_edges = 32;
 
 // Edges of the checks of a layer next to each other: bit | round << 24, or none.
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(checks) decode(tables t,
     }
 }
 
-class kernel : public ldpc::device::code_kernel
+class kernel : public ldpc::device::launch_plan
 {
 public:
     explicit kernel(const ldpc_code& code)

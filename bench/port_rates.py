@@ -73,7 +73,7 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Bits a second, and the part of a core of the block's thread."""
+    """Bits per second, and the part of a core of the block's thread."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))

@@ -89,7 +89,7 @@ private:
                      d_source = pmt::mp("tags_only");
 };
 
-// Frames a second that leave the block.
+// Frames per second that leave the block.
 double rate(const gr::block_sptr& block, double seconds, bool tagged)
 {
     auto graph = gr::make_top_block("sync_tags");

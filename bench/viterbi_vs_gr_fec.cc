@@ -67,8 +67,9 @@ double seconds(clockid_t clock)
 
 struct measured {
     std::string name;
-    std::vector<double> rates;     // decoded bits a second of time
-    std::vector<double> cpu_rates; // decoded bits a second of processor time, all threads
+    std::vector<double> rates; // decoded bits per second of time
+    std::vector<double>
+        cpu_rates; // decoded bits per second of processor time, all threads
 };
 
 double median(std::vector<double> v)
@@ -138,7 +139,7 @@ viterbi_options our_options(termination ends)
     return options;
 }
 
-// A stream or frames of the same values; bits as gr-fec gives them, one a byte.
+// A stream or frames of the same values; bits as gr-fec gives them, one per byte.
 void decode(viterbi_decoder& decoder,
             const std::vector<std::int8_t>& values,
             std::vector<std::uint8_t>& out)

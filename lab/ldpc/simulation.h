@@ -25,7 +25,7 @@ public:
     std::size_t frame_bytes() const;
     //! Writes the channel values of frame \p f as \p options want them.
     void channel_values(std::uint64_t f, std::byte* out) const;
-    //! The same frame's codeword, one bit a byte.
+    //! The same frame's codeword, one bit per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
     {
         return &d_codewords[f % words * d_code.n()];

@@ -29,7 +29,8 @@ frame_source::frame frame_source::make(std::uint64_t f) const
         made.message[i] = (random(i) >> 32) * d_code.q() >> 32;
     }
     std::vector<std::uint8_t> sent(d_code.frame_bits());
-    sync_encode(d_code, made.message.data(), made.message.size(), sent.data());
+    sync_encoder_kernel(d_code).encode(
+        made.message.data(), made.message.size(), sent.data());
     const auto received =
         bsid_channel(d_channel, random(d_code.frame_symbols())).send(sent);
     made.count = received.size();

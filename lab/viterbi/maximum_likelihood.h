@@ -29,7 +29,7 @@ public:
      * \param values int8 soft values as sent (punctured), positive means bit 0
      * \param count of \p values; a stage that they do not reach is erased
      * \param bits information bits of the sequence
-     * \param out \p bits decoded bits, one a byte
+     * \param out \p bits decoded bits, one per byte
      */
     void decode(const std::int8_t* values,
                 std::size_t count,
@@ -59,8 +59,8 @@ private:
     std::vector<std::uint8_t> d_word[2]; // output word into state j from the even, odd
     std::vector<metric> d_cost;          // of each output word at this stage
     std::vector<metric> d_metrics, d_next;
-    std::vector<std::uint8_t> d_odd;       // decisions of a stage, one a byte
-    std::vector<std::uint8_t> d_decisions; // of all stages, one a bit
+    std::vector<std::uint8_t> d_odd;       // decisions of a stage, one per byte
+    std::vector<std::uint8_t> d_decisions; // of all stages, one per bit
     std::size_t d_stages = 0;
 };
 

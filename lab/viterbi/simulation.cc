@@ -25,7 +25,7 @@ std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
 
 // A piece of the stream, or whole frames.
 struct segment {
-    std::vector<std::uint8_t> bits;      // as sent, one a byte
+    std::vector<std::uint8_t> bits;      // as sent, one per byte
     std::vector<std::byte> items;        // soft values for the decoder
     std::vector<std::uint8_t> reference; // decoded by maximum likelihood, if asked for
 };

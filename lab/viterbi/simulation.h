@@ -31,7 +31,7 @@ public:
      */
     error_counter(unsigned gap, unsigned frame_bits, unsigned positions);
 
-    //! The next \p count bits, one a byte.
+    //! The next \p count bits, one per byte.
     void
     compare(const std::uint8_t* sent, const std::uint8_t* decoded, std::size_t count);
 

@@ -26,7 +26,7 @@ private:
 
     const ldpc_encoder_kernel d_kernel;
     const bool d_packed_input, d_packed_output;
-    const std::size_t d_frame_input, d_frame_output; // items a frame
+    const std::size_t d_frame_input, d_frame_output; // items per frame
 
     std::vector<std::uint8_t> d_items;              // of the frame that is being gathered
     std::vector<std::uint8_t> d_packed, d_codeword; // of it, where items are bits

@@ -23,7 +23,7 @@ sync_encoder_impl::sync_encoder_impl(const sync_code& code, const std::string& l
     : gr::block("sync_encoder",
                 gr::io_signature::make(1, 1, symbol_item_size(code)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
-      d_code(code),
+      d_encoder(code),
       d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
       d_source(pmt::mp(alias()))
 {
@@ -35,8 +35,9 @@ sync_encoder_impl::sync_encoder_impl(const sync_code& code, const std::string& l
 
 void sync_encoder_impl::forecast(int noutput_items, gr_vector_int& ninput_items_required)
 {
-    const int frames = std::max(1, noutput_items / int(d_code.frame_bits()));
-    ninput_items_required[0] = frames * d_code.frame_symbols();
+    const auto& code = d_encoder.code();
+    const int frames = std::max(1, noutput_items / int(code.frame_bits()));
+    ninput_items_required[0] = frames * code.frame_symbols();
 }
 
 int sync_encoder_impl::general_work(int noutput_items,
@@ -44,44 +45,39 @@ int sync_encoder_impl::general_work(int noutput_items,
                                     gr_vector_const_void_star& input_items,
                                     gr_vector_void_star& output_items)
 {
+    const auto& code = d_encoder.code();
     // There is room for a multiple, though a small max_noutput_items makes it 0 here.
     const std::size_t room = std::max(noutput_items, output_multiple());
-    const auto frames = std::min(room / d_code.frame_bits(),
-                                 std::size_t(ninput_items[0]) / d_code.frame_symbols());
-    encode(input_items[0],
-           frames * d_code.frame_symbols(),
-           static_cast<std::uint8_t*>(output_items[0]));
-    add_tags(frames);
-    consume_each(frames * d_code.frame_symbols());
-    return frames * d_code.frame_bits();
-}
-
-void sync_encoder_impl::encode(const void* in, std::size_t count, std::uint8_t* out) const
-{
-    if (symbol_item_size(d_code) == sizeof(std::uint8_t)) {
-        const auto* bytes = static_cast<const std::uint8_t*>(in);
-        const std::vector<std::uint16_t> symbols(bytes, bytes + count);
-        sync_encode(d_code, symbols.data(), count, out);
+    const auto frames = std::min(room / code.frame_bits(),
+                                 std::size_t(ninput_items[0]) / code.frame_symbols());
+    const auto symbols = frames * code.frame_symbols();
+    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
+    if (symbol_item_size(code) == sizeof(std::uint8_t)) {
+        d_encoder.encode(static_cast<const std::uint8_t*>(input_items[0]), symbols, out);
     } else {
-        sync_encode(d_code, static_cast<const std::uint16_t*>(in), count, out);
+        d_encoder.encode(static_cast<const std::uint16_t*>(input_items[0]), symbols, out);
     }
+    add_tags(frames);
+    consume_each(symbols);
+    return frames * code.frame_bits();
 }
 
 void sync_encoder_impl::add_tags(std::size_t frames)
 {
+    const auto& code = d_encoder.code();
     for (std::size_t f = 0; d_length_key && f < frames; ++f) {
         add_item_tag(0,
-                     nitems_written(0) + f * d_code.frame_bits(),
+                     nitems_written(0) + f * code.frame_bits(),
                      d_length_key,
-                     pmt::from_long(d_code.frame_bits()),
+                     pmt::from_long(code.frame_bits()),
                      d_source);
     }
     std::vector<tag_t> tags;
     get_tags_in_range(
-        tags, 0, nitems_read(0), nitems_read(0) + frames * d_code.frame_symbols());
+        tags, 0, nitems_read(0), nitems_read(0) + frames * code.frame_symbols());
     for (auto& tag : tags) {
         if (!d_length_key || !pmt::eqv(tag.key, d_length_key)) {
-            tag.offset = nitems_written(0) + (tag.offset - nitems_read(0)) * d_code.n();
+            tag.offset = nitems_written(0) + (tag.offset - nitems_read(0)) * code.n();
             add_item_tag(0, tag);
         }
     }

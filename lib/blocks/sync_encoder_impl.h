@@ -23,10 +23,9 @@ public:
                      gr_vector_void_star& output_items) override;
 
 private:
-    void encode(const void* in, std::size_t count, std::uint8_t* out) const;
     void add_tags(std::size_t frames);
 
-    const sync_code d_code;
+    const sync_encoder_kernel d_encoder;
     const pmt::pmt_t d_length_key; // null: none
     const pmt::pmt_t d_source;     // of the tags that this block adds
 };

@@ -76,13 +76,13 @@ public:
     //! Standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    //! Coded bits \p first … (one a byte) as int8, rounded to nearest, within ±127.
+    //! Coded bits \p first … (one per byte) as int8, rounded to nearest, within ±127.
     void int8(std::uint64_t first,
               const std::uint8_t* bits,
               std::size_t count,
               std::int8_t* out) const;
 
-    //! The same as 4-bit values within ±7, two a byte, the first in the high nibble. An
+    //! The same as 4-bit values within ±7, two per byte, the first in the high nibble. An
     //! odd \p count leaves the last nibble 0.
     void packed4(std::uint64_t first,
                  const std::uint8_t* bits,

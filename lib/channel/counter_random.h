@@ -35,7 +35,7 @@ public:
         return (*this)(index / 64) >> (index % 64) & 1u;
     }
 
-    //! Bits \p first … \p first + \p count − 1, one a byte.
+    //! Bits \p first … \p first + \p count − 1, one per byte.
     void bits(std::uint64_t first, std::size_t count, std::uint8_t* out) const
     {
         for (std::size_t i = 0; i < count;) {

@@ -31,7 +31,7 @@ struct cuda_devices {
 //! The devices that can be used. Never throws for lack of a driver.
 GPUFEC_API cuda_devices find_cuda_devices();
 
-//! Measured rate of large page-locked copies, in bytes a second.
+//! Measured rate of large page-locked copies, in bytes per second.
 struct cuda_bandwidth {
     double to_device, to_host;
 };

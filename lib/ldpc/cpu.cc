@@ -209,7 +209,7 @@ private:
     // One per thread, of one or the other.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
-    // The same for steps of what is lent, a row a lane.
+    // The same for steps of what is lent, a row per lane.
     std::vector<host_memory> d_raw_rows;
     std::size_t d_row_bytes = 0;
 };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum, one codeword a lane, as message_rule.h and layer_plan.h lay down.
+/* Layered min-sum, one codeword per lane, as message_rule.h and layer_plan.h lay down.
  *
  * Plain loops over vectors of the compiler: no function of the standard library is
  * called, so that nothing compiled here for one instruction set can be linked in place
@@ -179,7 +179,7 @@ private:
         return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
     }
 
-    // Channel values, a codeword a lane; lanes without one take the first.
+    // Channel values, a codeword per lane; lanes without one take the first.
     void load()
     {
         const input* from[lanes];
@@ -496,7 +496,7 @@ private:
     frames& d_frames;
     vec* const d_posterior;
     stored* const d_message;
-    std::uint8_t* const d_bytes; // decisions: eight bits a byte, a row of lanes
+    std::uint8_t* const d_bytes; // decisions: eight bits per byte, a row of lanes
     bool d_live[lanes] = {};
 };
 

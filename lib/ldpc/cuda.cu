@@ -128,15 +128,10 @@ private:
         if (d_codes[index]) {
             return;
         }
-        std::unique_ptr<code_kernel> kernel;
         const auto& code = d_setup.codes[index];
-        const auto rule = d_setup.rule(code);
-        if (d_setup.schedule == ldpc_schedule::flooding) {
-            kernel = make_flooding_kernel(code, rule);
-        } else {
-            kernel = make_best_layered_kernel(code, rule, d_device);
-        }
-        const auto bytes = kernel->scratch_bytes(d_limits.pieces);
+        auto launch =
+            make_launch_plan(code, d_setup.rule(code), d_setup.schedule, d_device);
+        const auto bytes = launch->scratch_bytes(d_limits.pieces);
         if (!d_scratch || d_scratch->bytes() < bytes) {
             if (d_last) {
                 cuda::check(cudaEventSynchronize(d_last->decoded.get()), "synchronise");
@@ -147,11 +142,11 @@ private:
             larger->clear(); // kernels load ahead what they do not use yet
             d_scratch = std::move(larger);
         }
-        d_codes[index] = std::move(kernel);
+        d_codes[index] = std::move(launch);
     }
 
     const setup d_setup;
-    std::vector<std::unique_ptr<code_kernel>> d_codes;
+    std::vector<std::unique_ptr<launch_plan>> d_codes;
     const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
 };
@@ -168,7 +163,7 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
         "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-    const std::size_t wave = 2 * multiprocessors; // of pairs, a pair a block
+    const std::size_t wave = 2 * multiprocessors; // of pairs, a pair per block
     const auto room = cuda::page_locked_bytes / std::max(1u, slots) / bytes;
     return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
 }

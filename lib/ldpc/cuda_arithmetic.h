@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of message_rule.h on a device, one value a thread; nothing is
+/* The arithmetic of message_rule.h on a device, one value per thread; nothing is
  * contracted, so that floats come out as they do on the CPU. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H

@@ -135,16 +135,16 @@ bool make_table(const ldpc_code& code,
     return t.edge_count <= circulant_table::most_edges;
 }
 
-class circulants_kernel : public code_kernel
+class circulants_plan : public launch_plan
 {
 public:
-    circulants_kernel(const host_table& made,
-                      const pair_outgoing& rule,
-                      const circulant_variant& v,
-                      unsigned threads,
-                      std::size_t shared,
-                      unsigned each,
-                      unsigned multiprocessors)
+    circulants_plan(const host_table& made,
+                    const pair_outgoing& rule,
+                    const circulant_variant& v,
+                    unsigned threads,
+                    std::size_t shared,
+                    unsigned each,
+                    unsigned multiprocessors)
         : d_edges(made.edges.size()),
           d_table(made.table),
           d_rule(rule),
@@ -221,8 +221,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<code_kernel>
-make_circulants_kernel(const ldpc_code& code, const message_rule& rule, int device)
+std::unique_ptr<launch_plan>
+make_circulants_plan(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Halves hold integers up to 2048; violated checks are counted in 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
@@ -260,7 +260,7 @@ make_circulants_kernel(const ldpc_code& code, const message_rule& rule, int devi
     if (resident == 0) {
         return nullptr;
     }
-    return std::make_unique<circulants_kernel>(
+    return std::make_unique<circulants_plan>(
         *made, values, v, threads, bytes(t.teams), resident, p.multiProcessorCount);
 }
 

@@ -13,13 +13,13 @@ namespace device {
 
 namespace {
 
-class dvbs2_kernel : public code_kernel
+class folded_plan : public launch_plan
 {
 public:
-    dvbs2_kernel(const layer_table& table,
-                 const message_rule& rule,
-                 const dvbs2_variant& v,
-                 int blocks)
+    folded_plan(const layer_table& table,
+                const message_rule& rule,
+                const dvbs2_variant& v,
+                int blocks)
         : d_table(table), d_rule(rule), d_variant(v), d_blocks(blocks)
     {
     }
@@ -72,20 +72,20 @@ private:
 namespace {
 
 // Kernels in the order of their speed, each for batches from a size on.
-class planned_kernel : public code_kernel
+class plan_by_batch : public launch_plan
 {
 public:
     struct plan {
-        std::unique_ptr<code_kernel> kernel;
+        std::unique_ptr<launch_plan> launch;
         std::size_t from; // codewords
     };
-    explicit planned_kernel(std::vector<plan> plans) : d_plans(std::move(plans)) {}
+    explicit plan_by_batch(std::vector<plan> plans) : d_plans(std::move(plans)) {}
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
         std::size_t most = 0;
         for (const auto& p : d_plans) {
-            most = std::max(most, p.kernel->scratch_bytes(codewords));
+            most = std::max(most, p.launch->scratch_bytes(codewords));
         }
         return most;
     }
@@ -96,7 +96,7 @@ public:
     {
         for (const auto& p : d_plans) {
             if (frames.count >= p.from) {
-                return p.kernel->launch(frames, stop, scratch, stream);
+                return p.launch->launch(frames, stop, scratch, stream);
             }
         }
     }
@@ -107,11 +107,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<code_kernel>
-make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
+std::unique_ptr<launch_plan>
+make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, int device)
 {
-    std::vector<planned_kernel::plan> plans;
-    if (auto pairs = make_pairs_kernel(code, rule, device)) {
+    std::vector<plan_by_batch::plan> plans;
+    if (auto pairs = make_pairs_plan(code, rule, device)) {
         // Where checks are large and a codeword has a multiprocessor to itself, fewer
         // threads with twice the work are faster.
         int multiprocessors = 0;
@@ -123,27 +123,17 @@ make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device)
             { std::move(pairs), large_checks ? std::size_t(multiprocessors) + 1 : 0 });
     }
     if (plans.empty() || plans.back().from > 0) {
-        if (auto folded = make_folded_kernel(code, rule, device)) {
+        if (auto folded = make_folded_plan(code, rule, device)) {
             plans.push_back({ std::move(folded), 0 });
         } else if (!plans.empty()) {
             plans.back().from = 0;
         }
     }
-    return plans.empty() ? nullptr : std::make_unique<planned_kernel>(std::move(plans));
+    return plans.empty() ? nullptr : std::make_unique<plan_by_batch>(std::move(plans));
 }
 
-std::unique_ptr<code_kernel>
-make_best_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
-{
-    auto kernel = make_dvbs2_kernel(code, rule, device);
-    if (!kernel) {
-        kernel = make_circulants_kernel(code, rule, device);
-    }
-    return kernel ? std::move(kernel) : make_layered_kernel(code, rule, device);
-}
-
-std::unique_ptr<code_kernel>
-make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device)
+std::unique_ptr<launch_plan>
+make_folded_plan(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Tables of the kernels have room for so many edges and layers.
     if (code.addresses().empty() || code.q() > std::size(layer_table{}.layer) ||
@@ -172,7 +162,7 @@ make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device)
     if (resident == 0) {
         return nullptr;
     }
-    return std::make_unique<dvbs2_kernel>(
+    return std::make_unique<folded_plan>(
         layers.table, rule, v, resident * p.multiProcessorCount);
 }
 

@@ -22,7 +22,7 @@ struct dvbs2_arguments {
     std::uint32_t value_bytes; // of a channel value
 };
 
-//! A kernel that decodes a codeword a block.
+//! A kernel that decodes a codeword per block.
 struct dvbs2_variant {
     void (*kernel)(layer_table, dvbs2_arguments) = nullptr;
     unsigned threads = 0;        //!< of a block

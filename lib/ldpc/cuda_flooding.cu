@@ -186,11 +186,11 @@ struct host_graph {
 };
 
 template <class Values>
-class flooding_kernel : public code_kernel
+class flooding_plan : public launch_plan
 {
 public:
-    flooding_kernel(const ldpc_code& code, const message_rule& rule)
-        : flooding_kernel(host_graph(code), code, rule)
+    flooding_plan(const ldpc_code& code, const message_rule& rule)
+        : flooding_plan(host_graph(code), code, rule)
     {
     }
 
@@ -226,7 +226,7 @@ public:
     }
 
 private:
-    flooding_kernel(const host_graph& g, const ldpc_code& code, const message_rule& rule)
+    flooding_plan(const host_graph& g, const ldpc_code& code, const message_rule& rule)
         : d_check_begin(to_device(g.check_begin)),
           d_check_bits(to_device(g.check_bits)),
           d_bit_begin(to_device(g.bit_begin)),
@@ -276,17 +276,16 @@ private:
 
 } // namespace
 
-std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
-                                                  const message_rule& rule)
+std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,
+                                                const message_rule& rule)
 {
     switch (rule.precision) {
     case ldpc_precision::int8:
-        return std::make_unique<flooding_kernel<integer_values<std::int8_t>>>(code, rule);
+        return std::make_unique<flooding_plan<integer_values<std::int8_t>>>(code, rule);
     case ldpc_precision::int16:
-        return std::make_unique<flooding_kernel<integer_values<std::int16_t>>>(code,
-                                                                               rule);
+        return std::make_unique<flooding_plan<integer_values<std::int16_t>>>(code, rule);
     default:
-        return std::make_unique<flooding_kernel<float_values>>(code, rule);
+        return std::make_unique<flooding_plan<float_values>>(code, rule);
     }
 }
 

@@ -24,7 +24,7 @@ __device__ To step_of(float value, float factor, float limit)
 __device__ float value_of(float x) { return x == x ? x : 0; }
 __device__ float value_of(std::int8_t x) { return float(x < -127 ? -127 : x); }
 
-// A codeword's values, four a thread; blocks along x share it.
+// A codeword's values, four per thread; blocks along x share it.
 template <class From, class To>
 __global__ void
 steps(const raw_frame* frames, const std::uint8_t* raw, std::uint8_t* input)

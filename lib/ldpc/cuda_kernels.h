@@ -43,11 +43,11 @@ inline device_arithmetic arithmetic_of(const message_rule& r)
     return { r.offset, r.message_limit, r.normalization, r.sixteenths };
 }
 
-//! A code's decoder on a device: tables there, and how to launch.
-class code_kernel
+//! How kernels decode a code on a device: its tables there, and how to launch.
+class launch_plan
 {
 public:
-    virtual ~code_kernel() = default;
+    virtual ~launch_plan() = default;
     //! Bytes of scratch memory that a launch of up to \p codewords needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
@@ -56,34 +56,40 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! A kernel for DVB-S2 codes alone, or nullptr where code or device do not suit it.
-std::unique_ptr<code_kernel>
-make_dvbs2_kernel(const ldpc_code& code, const message_rule& rule, int device);
+//! The first of those below that takes a code.
+std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
+                                              const message_rule& rule,
+                                              ldpc_schedule schedule,
+                                              int device);
 
-//! Of those, for int8: a pair of codewords a block. For large batches the fastest.
-std::unique_ptr<code_kernel>
-make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device);
+// The makers decline with nullptr where code or device do not suit their kernels; the
+// last two take every code.
 
-//! Of those: a codeword a block, in int8 folded.
-std::unique_ptr<code_kernel>
-make_folded_kernel(const ldpc_code& code, const message_rule& rule, int device);
+//! Layered, codes of DVB-S2: a plan of pairs or a folded one, whichever is faster for as
+//! many codewords as there are.
+std::unique_ptr<launch_plan>
+make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, int device);
 
-//! For codes of circulants without a chain, int8: a pair of codewords a team of threads;
-//! nullptr where code or device do not suit it.
-std::unique_ptr<code_kernel>
-make_circulants_kernel(const ldpc_code& code, const message_rule& rule, int device);
+//! Of those, for int8: a pair of codewords per block. For large batches the fastest.
+std::unique_ptr<launch_plan>
+make_pairs_plan(const ldpc_code& code, const message_rule& rule, int device);
 
-//! The fastest layered decoding of a code.
-std::unique_ptr<code_kernel>
-make_best_layered_kernel(const ldpc_code& code, const message_rule& rule, int device);
+//! Of those: a codeword per block, in int8 folded.
+std::unique_ptr<launch_plan>
+make_folded_plan(const ldpc_code& code, const message_rule& rule, int device);
 
-//! Layered decoding of any code.
-std::unique_ptr<code_kernel>
-make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device);
+//! Layered, codes of circulants without a chain, int8: a pair of codewords per team of
+//! threads.
+std::unique_ptr<launch_plan>
+make_circulants_plan(const ldpc_code& code, const message_rule& rule, int device);
 
-//! Flooding decoding of any code.
-std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
-                                                  const message_rule& rule);
+//! Layered, any code.
+std::unique_ptr<launch_plan>
+make_layered_plan(const ldpc_code& code, const message_rule& rule, int device);
+
+//! Flooding, any code.
+std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,
+                                                const message_rule& rule);
 
 //! What is lent at \p raw becomes what the kernels decode at \p input, \p count
 //! codewords.

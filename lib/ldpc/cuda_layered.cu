@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum for any code and precision: a block of threads decodes a codeword, a
- * thread a check of the layer. Posteriors are in shared memory where they fit, messages
+ * thread per check of the layer. Posteriors are in shared memory where they fit, messages
  * in device memory. */
 
 #include "cuda_arithmetic.h"
@@ -210,7 +210,7 @@ private:
         return h;
     }
 
-    // A layer of at most one check a thread, in which bits take part more than once.
+    // A layer of at most one check per thread, in which bits take part more than once.
     __device__ void do_shared_layer(const device_layer& l, bool first)
     {
         const unsigned c = threadIdx.x;
@@ -378,11 +378,11 @@ host_tables make_tables(const ldpc_code& code)
 }
 
 template <class Values>
-class layered_kernel : public code_kernel
+class layered_plan : public launch_plan
 {
 public:
-    layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
-        : layered_kernel(make_tables(code), code, rule, device)
+    layered_plan(const ldpc_code& code, const message_rule& rule, int device)
+        : layered_plan(make_tables(code), code, rule, device)
     {
     }
 
@@ -414,10 +414,10 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    layered_kernel(const host_tables& t,
-                   const ldpc_code& code,
-                   const message_rule& rule,
-                   int device)
+    layered_plan(const host_tables& t,
+                 const ldpc_code& code,
+                 const message_rule& rule,
+                 int device)
         : d_edges(to_device(t.edges)),
           d_layers(to_device(t.layers)),
           d_layer_count(std::uint32_t(t.layers.size())),
@@ -461,18 +461,18 @@ private:
 
 } // namespace
 
-std::unique_ptr<code_kernel>
-make_layered_kernel(const ldpc_code& code, const message_rule& rule, int device)
+std::unique_ptr<launch_plan>
+make_layered_plan(const ldpc_code& code, const message_rule& rule, int device)
 {
     switch (rule.precision) {
     case ldpc_precision::int8:
-        return std::make_unique<layered_kernel<integer_values<std::int8_t>>>(
+        return std::make_unique<layered_plan<integer_values<std::int8_t>>>(
             code, rule, device);
     case ldpc_precision::int16:
-        return std::make_unique<layered_kernel<integer_values<std::int16_t>>>(
+        return std::make_unique<layered_plan<integer_values<std::int16_t>>>(
             code, rule, device);
     default:
-        return std::make_unique<layered_kernel<float_values>>(code, rule, device);
+        return std::make_unique<layered_plan<float_values>>(code, rule, device);
     }
 }
 

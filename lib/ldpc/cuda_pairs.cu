@@ -234,15 +234,15 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
     return table;
 }
 
-class pairs_kernel : public code_kernel
+class pairs_plan : public launch_plan
 {
 public:
-    pairs_kernel(std::unique_ptr<pair_table> table,
-                 const pair_outgoing& rule,
-                 const pair_variant& v,
-                 bool wrap_shared,
-                 unsigned each,
-                 unsigned multiprocessors)
+    pairs_plan(std::unique_ptr<pair_table> table,
+               const pair_outgoing& rule,
+               const pair_variant& v,
+               bool wrap_shared,
+               unsigned each,
+               unsigned multiprocessors)
         : d_table(std::move(table)),
           d_rule(rule),
           d_variant(v),
@@ -347,8 +347,8 @@ bool pair_outgoing::follows(const message_rule& rule) const
     return true;
 }
 
-std::unique_ptr<code_kernel>
-make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
+std::unique_ptr<launch_plan>
+make_pairs_plan(const ldpc_code& code, const message_rule& rule, int device)
 {
     // Halves hold integers up to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
@@ -380,7 +380,7 @@ make_pairs_kernel(const ldpc_code& code, const message_rule& rule, int device)
     if (resident == 0) {
         return nullptr;
     }
-    return std::make_unique<pairs_kernel>(
+    return std::make_unique<pairs_plan>(
         std::move(table), values, v, wrap_shared, resident, p.multiProcessorCount);
 }
 

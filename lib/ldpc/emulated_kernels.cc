@@ -14,12 +14,10 @@ namespace device {
 
 namespace {
 
-class emulated_kernel : public code_kernel
+class emulated_plan : public launch_plan
 {
 public:
-    emulated_kernel(const ldpc_code& code,
-                    const message_rule& rule,
-                    ldpc_schedule schedule)
+    emulated_plan(const ldpc_code& code, const message_rule& rule, ldpc_schedule schedule)
         : d_table(1)
     {
         const std::uint32_t word = 0;
@@ -73,16 +71,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<code_kernel>
-make_best_layered_kernel(const ldpc_code& code, const message_rule& rule, int)
+std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
+                                              const message_rule& rule,
+                                              ldpc_schedule schedule,
+                                              int)
 {
-    return std::make_unique<emulated_kernel>(code, rule, ldpc_schedule::layered);
-}
-
-std::unique_ptr<code_kernel> make_flooding_kernel(const ldpc_code& code,
-                                                  const message_rule& rule)
-{
-    return std::make_unique<emulated_kernel>(code, rule, ldpc_schedule::flooding);
+    return std::make_unique<emulated_plan>(code, rule, schedule);
 }
 
 void launch_steps(const raw_frame* frames,

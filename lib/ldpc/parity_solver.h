@@ -27,7 +27,7 @@ public:
          const std::vector<std::uint32_t>& unknown,
          std::size_t most);
 
-    //! Fills in the unknown bits of \p word, one a byte.
+    //! Fills in the unknown bits of \p word, one per byte.
     void solve(std::uint8_t* word) const;
 
 private:

@@ -12,7 +12,7 @@ namespace {
 
 struct sent_frame {
     unsigned code;
-    std::vector<std::uint8_t> bits; // expected, one a byte
+    std::vector<std::uint8_t> bits; // expected, one per byte
     std::vector<float> llr;
 };
 

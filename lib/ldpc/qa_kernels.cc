@@ -15,7 +15,7 @@ using namespace gr::gpufec::ldpc;
 namespace {
 
 // Frames of one code, decoded by one kernel.
-std::vector<qa::decoded> decode(const device::code_kernel& kernel,
+std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                                 const setup& setup,
                                 const std::vector<qa::frame>& frames)
 {
@@ -77,7 +77,7 @@ bool small_scale()
     return scale && std::string(scale) == "small";
 }
 
-using maker = std::unique_ptr<device::code_kernel> (*)(const ldpc_code&,
+using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
                                                        const message_rule&,
                                                        int);
 
@@ -150,12 +150,9 @@ void check_every_code(maker make)
 
 } // namespace
 
-TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_kernel); }
+TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
 
-TEST(ldpc_kernels, folded_equals_the_cpu)
-{
-    check_every_code(device::make_folded_kernel);
-}
+TEST(ldpc_kernels, folded_equals_the_cpu) { check_every_code(device::make_folded_plan); }
 
 TEST(ldpc_kernels, circulants_equal_the_cpu)
 {
@@ -176,7 +173,7 @@ TEST(ldpc_kernels, circulants_equal_the_cpu)
     for (const auto& c : codes) {
         if (&c < codes + (small_scale() ? 4 : 99)) {
             check_code(ldpc_code::standard(c.standard, c.size, c.rate),
-                       device::make_circulants_kernel,
+                       device::make_circulants_plan,
                        random);
         }
     }

@@ -44,7 +44,7 @@ unsigned frame_errors(double eb_n0_db, unsigned frames, unsigned seed)
     std::mt19937 random(seed);
     unsigned errors = 0;
     for (unsigned f = 0; f < frames; ++f) {
-        // QPSK carries two such BPSK values a symbol.
+        // QPSK carries two such BPSK values per symbol.
         const double es = eb_n0_db + 10 * std::log10(2.0 * code.k() / code.n());
         const auto t = qa::transmit(code, es, random);
         const std::vector<double> llr(t.llr.begin(), t.llr.end());

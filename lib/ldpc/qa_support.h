@@ -23,8 +23,8 @@ namespace gr::gpufec::ldpc {
 namespace qa {
 
 struct transmission {
-    std::vector<std::uint8_t> message;  // one bit a byte
-    std::vector<std::uint8_t> codeword; // one bit a byte
+    std::vector<std::uint8_t> message;  // one bit per byte
+    std::vector<std::uint8_t> codeword; // one bit per byte
     std::vector<float> llr;             // received, nats
 };
 

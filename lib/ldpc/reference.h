@@ -16,7 +16,7 @@ namespace gr::gpufec::ldpc {
 namespace reference {
 
 struct result {
-    std::vector<std::uint8_t> bits; //!< decisions, n of them, one a byte
+    std::vector<std::uint8_t> bits; //!< decisions, n of them, one per byte
     unsigned iterations = 0;        //!< iterations made
     unsigned unsatisfied = 0;       //!< checks that the decisions violate
 };
@@ -69,7 +69,7 @@ result flooding(const ldpc_code& code,
                 unsigned max_iterations,
                 bool early_stop);
 
-//! Checks that bits (one a byte) violate.
+//! Checks that bits (one per byte) violate.
 unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits);
 
 } // namespace reference

@@ -18,11 +18,11 @@ struct dvbs2_table {
     const std::uint16_t* addresses;
 };
 
-const std::vector<dvbs2_table>& dvbs2_normal_tables(); //!< 64800 bits a frame
-const std::vector<dvbs2_table>& dvbs2_short_tables();  //!< 16200 bits a frame
+const std::vector<dvbs2_table>& dvbs2_normal_tables(); //!< 64800 bits per frame
+const std::vector<dvbs2_table>& dvbs2_short_tables();  //!< 16200 bits per frame
 
 const std::vector<dvbs2_table>& dvbs2x_normal_tables();
-const std::vector<dvbs2_table>& dvbs2x_medium_tables(); //!< 32400 bits a frame
+const std::vector<dvbs2_table>& dvbs2x_medium_tables(); //!< 32400 bits per frame
 const std::vector<dvbs2_table>& dvbs2x_short_tables();
 
 //! The codes of DVB-T2 that DVB-S2 has not; the others are the same.

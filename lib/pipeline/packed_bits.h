@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Bits eight a byte, the first most significant, and one a byte; many at a time. */
+/* Bits eight per byte, the first most significant, and one per byte; many at a time. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_PACKED_BITS_H
 #define INCLUDED_GPUFEC_PIPELINE_PACKED_BITS_H
@@ -31,7 +31,7 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
     }
 }
 
-//! Bits from number \p first on, one a byte.
+//! Bits from number \p first on, one per byte.
 inline void unpack_bits(const std::uint8_t* from,
                         std::size_t first,
                         std::size_t count,

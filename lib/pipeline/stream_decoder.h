@@ -17,7 +17,6 @@
 #include <cmath>
 #include <new>
 #include <optional>
-#include <sstream>
 
 namespace gr::gpufec {
 

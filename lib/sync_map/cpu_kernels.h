@@ -16,8 +16,8 @@ namespace gr::gpufec::sync_map {
 /*!
  * \brief As many frames as there are lanes, all of the same code and size.
  *
- * Every array holds one value a lane innermost. "row" is of the lattice's type, "metric"
- * of that of the boundary metrics; they differ in mixed precision alone.
+ * Every array holds one value per lane innermost. "row" is of the lattice's type,
+ * "metric" of that of the boundary metrics; they differ in mixed precision alone.
  */
 struct lane_frames {
     const word_tries* tries;

@@ -5,6 +5,7 @@
  * stream and device memory for each slot. */
 
 #include "cuda/device_decoder.h"
+#include "cuda/first_plan.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
 #include "cuda_starts.cuh"
@@ -113,6 +114,13 @@ template <class Row, class Metric>
 class linear_plan : public launch_plan
 {
 public:
+    static std::unique_ptr<launch_plan> make(const setup& setup, int device)
+    {
+        return setup.form == sync_form::linear
+                   ? std::make_unique<linear_plan>(setup, device)
+                   : nullptr;
+    }
+
     linear_plan(const setup& setup, int device)
         : d_geometry(make_geometry(setup)),
           d_bits(bits_kernel(setup)),
@@ -252,15 +260,14 @@ template <class Row, int C, int J, int Reach, int Warps>
 class tries_plan : public launch_plan
 {
 public:
-    //! Nothing if this is not for such a setup or such a device.
     static std::unique_ptr<launch_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
         // What is lost of insertions weighs so little beside them.
         const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
-        if (setup.code.alphabet() != 2 || g.n != trie_bits || g.q > 1u << trie_bits ||
-            g.soft_input || g.priors || g.window > 32 * C ||
-            lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
+        if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
+            g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
+            g.window > 32 * C || lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
             !trie_weights<Row, C>::possible(g)) {
             return nullptr;
         }
@@ -365,6 +372,11 @@ template <class Lattice, class Metric>
 class corridor_plan : public launch_plan
 {
 public:
+    static std::unique_ptr<launch_plan> make(const setup& setup, int device)
+    {
+        return std::make_unique<corridor_plan>(setup, device);
+    }
+
     corridor_plan(const setup& setup, int device)
         : d_geometry(make_geometry(setup)),
           d_rows(lattice_rows(setup.code)),
@@ -544,28 +556,27 @@ private:
 };
 
 template <class Row, class Metric>
-std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
+std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
 {
-    if (setup.form == sync_form::linear) {
-        // The first that takes it.
-        std::unique_ptr<launch_plan> plan;
-        if constexpr (std::is_same<Metric, float>::value) {
-            using make = std::unique_ptr<launch_plan> (*)(const sync_map::setup&, int);
-            for (const make tries : { tries_plan<float, 9, 4, 1, 12>::make,
-                                      tries_plan<float, 9, 6, 1, 12>::make,
-                                      tries_plan<float, 9, 9, 2, 12>::make }) {
-                plan = plan ? std::move(plan) : tries(setup, device);
-            }
-        } else if constexpr (std::is_same<Row, double>::value) {
-            plan = tries_plan<double, 6, 6, 2, 8>::make(setup, device);
-        }
-        return plan ? std::move(plan)
-                    : std::make_unique<linear_plan<Row, Metric>>(setup, device);
+    const auto linear = linear_plan<Row, Metric>::make;
+    const auto corridor = corridor_plan<Row, Metric>::make;
+    if constexpr (std::is_same<Metric, float>::value) {
+        return first_plan({ tries_plan<float, 9, 4, 1, 12>::make,
+                            tries_plan<float, 9, 6, 1, 12>::make,
+                            tries_plan<float, 9, 9, 2, 12>::make,
+                            linear,
+                            corridor },
+                          setup,
+                          device);
+    } else if constexpr (std::is_same<Row, double>::value) {
+        return first_plan(
+            { tries_plan<double, 6, 6, 2, 8>::make, linear, corridor }, setup, device);
+    } else {
+        return first_plan({ linear, corridor }, setup, device);
     }
-    return std::make_unique<corridor_plan<Row, Metric>>(setup, device);
 }
 
-std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
+std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
 {
     if (setup.form == sync_form::corridor &&
         (setup.receiver != sync_receiver::corridor || setup.state_threshold > 0 ||
@@ -575,13 +586,13 @@ std::unique_ptr<launch_plan> make_launch(const setup& setup, int device)
     }
     switch (setup.precision) {
     case sync_precision::float32:
-        return make_launch<float, float>(setup, device);
+        return make_launch_plan<float, float>(setup, device);
     case sync_precision::float64:
-        return make_launch<double, double>(setup, device);
+        return make_launch_plan<double, double>(setup, device);
     case sync_precision::mixed:
         break;
     }
-    return make_launch<float, double>(setup, device);
+    return make_launch_plan<float, double>(setup, device);
 }
 
 // Frames that a device decodes at once.
@@ -788,7 +799,7 @@ public:
         : device_decoder(device),
           d_setup(setup),
           d_geometry(make_geometry(setup)),
-          d_launch(make_launch(setup, device)),
+          d_launch(make_launch_plan(setup, device)),
           d_starts(make_starts(setup, frames, device))
     {
         d_limits = setup.limits(frames);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The papers' form on CUDA: branch metrics of every index at once, the recursions over
- * boundaries with a block a frame, and the posteriors of every index at once.
+ * boundaries with a block per frame, and the posteriors of every index at once.
  *
  * α and β need a branch metric's sum over the words alone, so that is kept for both of
  * them; the metrics themselves are kept for the posteriors (global storage) or computed
@@ -16,13 +16,13 @@
 namespace gr::gpufec::sync_map {
 
 constexpr unsigned corridor_warps = 8; // of a block of the branch and posterior kernels
-constexpr int longest_word = 256;      // channel symbols a word, where rows are in memory
+constexpr int longest_word = 256; // channel symbols per word, where rows are in memory
 
 //! What the kernels of the corridor form are given; frames are those of one pass.
 template <class Lattice, class Metric>
 struct corridor_memory {
     //! frame_symbols × q × words_per_word: bits, the last of them bit N − 1; or, for
-    //! N = 0, four bits a symbol.
+    //! N = 0, four bits per symbol.
     const std::uint32_t* words;
     std::uint32_t words_per_word;
     double* prior_sums;   //!< frames × outputs

@@ -47,7 +47,7 @@ struct linear_layout {
     std::uint32_t window; //!< padded
     std::uint32_t offset; //!< of a row's first value
     std::uint32_t length; //!< of a row, a multiple of four
-    std::uint32_t stride; //!< of rows that whole warps read, four values a lane
+    std::uint32_t stride; //!< of rows that whole warps read, four values per lane
     std::uint32_t waiting_rows;
     std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
         if_one;        //!< bytes before each

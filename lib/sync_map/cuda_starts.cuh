@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Where frames of a stream begin, on CUDA: the forward recursion of the linear form over
- * some symbols before each, a block a frame, and the frame written as decoders read it.
+ * some symbols before each, a block per frame, and the frame written as decoders read it.
  */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH

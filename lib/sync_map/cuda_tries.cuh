@@ -188,7 +188,7 @@ struct trie_warp {
     const Row below, above;           // 1 if the frame has a lane before, behind this one
     std::byte* const warp_rows;
     std::byte* const rows; // of this lane
-    Row* const partial;    // sums that are met, of this lane: 32 a word
+    Row* const partial;    // sums that are met, of this lane: 32 per word
     Row* met_at = nullptr;
     const std::uint32_t* words = nullptr;
     std::uint32_t chunk = 0, word = 0;

@@ -59,7 +59,7 @@ TEST(sync_reference, multiprecision_agrees_with_double)
     const bsid_model channel(0.05, 0.08, 0.02);
     std::vector<std::uint16_t> message = { 0, 4, 2, 1, 3, 3 };
     std::vector<std::uint8_t> sent(code.frame_bits());
-    sync_encode(code, message.data(), message.size(), sent.data());
+    sync_encoder_kernel(code).encode(message.data(), message.size(), sent.data());
     const auto received = bsid_channel(channel, 5).send(sent);
     const auto p = frame_problem(code, channel, { -8, 9 }, received);
     const drift_range change{ -4, 9 };
@@ -102,7 +102,7 @@ TEST(sync_reference, enumeration_sums_every_path)
             for (std::uint16_t b = 0; b < 3; ++b) {
                 const std::uint16_t message[] = { a, b };
                 std::vector<std::uint8_t> sent(4);
-                sync_encode(code, message, 2, sent.data());
+                sync_encoder_kernel(code).encode(message, 2, sent.data());
                 const double P =
                     all_paths(sent, received, bsid_weights(channel), 0, 0) / 9;
                 L[a] += P;

@@ -190,7 +190,7 @@ random_frames(const sync_code& code, const bsid_model& channel, unsigned count)
             D = (random() >> 32) * code.q() >> 32;
         }
         std::vector<std::uint8_t> sent(code.frame_bits());
-        sync_encode(code, message.data(), message.size(), sent.data());
+        sync_encoder_kernel(code).encode(message.data(), message.size(), sent.data());
         data.messages.push_back(message);
         data.received.push_back(through.send(sent));
     }

@@ -15,7 +15,8 @@ namespace gr::gpufec::sync_map {
 
 struct lane_kernels;
 
-//! The channel symbols of all words, a word a lane; what lanes are left over hold zeros.
+//! The channel symbols of all words, a word per lane; what lanes are left over hold
+//! zeros.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
 
 //! Consecutive items of a stream.

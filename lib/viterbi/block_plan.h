@@ -63,7 +63,7 @@ struct block_plan {
     std::uint32_t frame_bits;
     std::uint32_t
         frame_stages; //!< with the tail, sent (terminated) or erased (truncated)
-    std::uint32_t frame_values;     //!< soft values a frame
+    std::uint32_t frame_values;     //!< soft values per frame
     std::uint32_t blocks_per_frame; //!< 1 in streaming
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }

@@ -30,7 +30,7 @@ struct lane_trellis {
     std::uint8_t word[128][4];
 };
 
-//! One parallel block a lane, all of the same window.
+//! One parallel block per lane, all of the same window.
 struct lane_blocks {
     unsigned window; //!< stages
     //! Soft values of a lane: window × outputs, interleaved.

@@ -37,13 +37,13 @@ class cuda_viterbi : public cuda::device_decoder<job, viterbi_slot>
 {
 public:
     cuda_viterbi(const setup& setup, std::size_t blocks, unsigned slots, int device)
-        : device_decoder(device), d_setup(setup), d_kernels(make_kernels(setup))
+        : device_decoder(device), d_setup(setup), d_launch(make_launch_plan(setup))
     {
         d_limits = setup.limits(blocks);
-        d_limits.device_bytes = device_bytes(setup, *d_kernels, blocks);
+        d_limits.device_bytes = device_bytes(setup, *d_launch, blocks);
         const auto pairs = padded_pairs(blocks);
         const auto soft = pairs * setup.plan.window * soft_words(setup.map.outputs);
-        const auto survivors = pairs * d_kernels->survivor_words(setup.plan);
+        const auto survivors = pairs * d_launch->survivor_words(setup.plan);
         need_memory(slots * d_limits.device_bytes);
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(
@@ -73,11 +73,11 @@ public:
 
     //! Bytes of device memory that a slot of \p blocks takes.
     static std::size_t
-    device_bytes(const setup& setup, const kernels& kernels, std::size_t blocks)
+    device_bytes(const setup& setup, const launch_plan& plan, std::size_t blocks)
     {
         const auto limits = setup.limits(blocks);
         const auto words = setup.plan.window * soft_words(setup.map.outputs) +
-                           kernels.survivor_words(setup.plan);
+                           plan.survivor_words(setup.plan);
         return limits.input_bytes + limits.output_bytes +
                padded_pairs(blocks) * words * sizeof(std::uint32_t);
     }
@@ -105,7 +105,7 @@ private:
         const device_buffers on_device{
             s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
         };
-        d_kernels->launch(geometry(job), on_device, s.queue.get(), mark);
+        d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
         copy_out(s, memory.output, s.output.get(), output_bytes(job));
         mark("copy_out");
@@ -121,7 +121,7 @@ private:
         return { d_setup.plan,
                  d_setup.map,
                  job,
-                 d_kernels->order(),
+                 d_launch->order(),
                  d_setup.packed4,
                  std::uint32_t(d_setup.frame_input_bytes()),
                  std::uint32_t(d_setup.frame_output_bytes()),
@@ -147,7 +147,7 @@ private:
     }
 
     const setup d_setup;
-    const std::unique_ptr<kernels> d_kernels;
+    const std::unique_ptr<launch_plan> d_launch;
 };
 
 } // namespace
@@ -162,9 +162,9 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
     // Rings that floats are lent from are as large again.
     const auto by_host = page_locked_bytes / slots * (s.floats ? 2 : 1) /
                          (host.input_bytes * s.raw_factor() + host.output_bytes);
-    const auto by_device = free / 4 / slots /
-                           cuda_viterbi::device_bytes(s, *make_kernels(s), 64 * unit(s)) *
-                           64;
+    const auto by_device =
+        free / 4 / slots /
+        cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * unit(s)) * 64;
     const auto pieces = std::max<std::size_t>(1, std::min(by_host, by_device));
     // Whole thread blocks of 32 pairs, where it is more than a few.
     return pieces * unit(s) > 1024 ? pieces / 64 * 64 * unit(s) : pieces * unit(s);

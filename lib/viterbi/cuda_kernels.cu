@@ -3,6 +3,7 @@
 
 /* The kernels of the CUDA backend: which ones a code gets, and their launches. */
 
+#include "cuda/first_plan.h"
 #include "cuda_kernels.h"
 #include "cuda_pbvd.cuh"
 #include "cuda_prepare.cuh"
@@ -44,7 +45,7 @@ output_order as_sent(const conv_code& code)
 }
 
 // The paper's decoder: prepare, forward, traceback.
-class pbvd : public kernels
+class pbvd : public launch_plan
 {
 public:
     explicit pbvd(const conv_code& code)
@@ -133,10 +134,10 @@ private:
     const output_order d_order;
 };
 
-// Path metrics in registers: many blocks with a thread a pair (2^Wide of them), few with
-// 2^Narrow threads a pair and everything in one kernel.
+// Path metrics in registers: many blocks with a thread per pair (2^Wide of them), few
+// with 2^Narrow threads per pair and everything in one kernel.
 template <class Code, unsigned Wide, unsigned Narrow>
-class registers : public kernels
+class registers : public launch_plan
 {
 public:
     enum class use { automatic, wide, narrow };
@@ -317,11 +318,12 @@ private:
 };
 
 template <class Code, unsigned Wide, unsigned Narrow>
-std::unique_ptr<kernels> make_registers(const setup& setup, const std::string& name)
+std::unique_ptr<launch_plan> make_registers(const setup& setup)
 {
     using type = registers<Code, Wide, Narrow>;
+    const auto& name = setup.cuda_kernel;
     output_order order;
-    if (!type::match(setup.code, order)) {
+    if (name == "pbvd" || !type::match(setup.code, order)) {
         return nullptr;
     }
     const auto which = name == "registers" ? type::use::wide
@@ -330,32 +332,31 @@ std::unique_ptr<kernels> make_registers(const setup& setup, const std::string& n
     return std::make_unique<type>(setup, order, which);
 }
 
+// Any code.
+std::unique_ptr<launch_plan> make_pbvd(const setup& setup)
+{
+    const bool takes = setup.cuda_kernel == "auto" || setup.cuda_kernel == "pbvd";
+    return takes ? std::make_unique<pbvd>(setup.code) : nullptr;
+}
+
 } // namespace
 
-std::unique_ptr<kernels> make_kernels(const setup& setup)
+std::unique_ptr<launch_plan> make_launch_plan(const setup& setup)
 {
     allow_shared(choose_prepare(setup.map.outputs),
                  prepare_shared_bytes(setup.map),
                  "the puncturing pattern");
-    const auto& name = setup.cuda_kernel;
-    if (name != "pbvd") {
-        if (auto k = make_registers<static_code<7, 0171, 0133>, 0, 3>(setup, name)) {
-            return k;
-        }
-        if (auto k =
-                make_registers<static_code<7, 0133, 0171, 0165>, 0, 3>(setup, name)) {
-            return k;
-        }
-        if (auto k = make_registers<static_code<9, 0753, 0561>, 2, 5>(setup, name)) {
-            return k;
-        }
-        if (name != "auto") {
-            throw std::runtime_error("cuda_kernel is \"" + name +
-                                     "\": not made for the code " +
-                                     setup.named.to_string() + ", \"auto\" is");
-        }
+    auto plan = cuda::first_plan({ make_registers<static_code<7, 0171, 0133>, 0, 3>,
+                                   make_registers<static_code<7, 0133, 0171, 0165>, 0, 3>,
+                                   make_registers<static_code<9, 0753, 0561>, 2, 5>,
+                                   make_pbvd },
+                                 setup);
+    if (!plan) {
+        throw std::runtime_error("cuda_kernel is \"" + setup.cuda_kernel +
+                                 "\": not made for the code " + setup.named.to_string() +
+                                 ", \"auto\" is");
     }
-    return std::make_unique<pbvd>(setup.code);
+    return plan;
 }
 
 namespace {
@@ -366,7 +367,7 @@ __device__ unsigned soft_step(float x, float scale)
     return unsigned(__float2int_rn(fminf(fmaxf(scaled, -128.0f), 127.0f))) & 0xffu;
 }
 
-// Four values a thread.
+// Four values per thread.
 __global__ void steps(job job, const float* from, std::size_t count, std::int8_t* to)
 {
     const auto first = 4 * (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x);

@@ -64,11 +64,11 @@ struct device_buffers {
     std::byte* output;
 };
 
-//! The kernels that decode a code.
-class kernels
+//! How kernels decode a code.
+class launch_plan
 {
 public:
-    virtual ~kernels() = default;
+    virtual ~launch_plan() = default;
     virtual output_order order() const = 0;
     //! Words of survivors of a pair of blocks.
     virtual std::size_t survivor_words(const block_plan& plan) const = 0;
@@ -85,8 +85,8 @@ void launch_steps(const job& job,
                   std::int8_t* values,
                   cudaStream_t stream);
 
-//! Those of a setup. \throws std::runtime_error if there are none for it
-std::unique_ptr<kernels> make_kernels(const setup& setup);
+//! The first of the room's that takes a setup. \throws std::runtime_error if none does
+std::unique_ptr<launch_plan> make_launch_plan(const setup& setup);
 
 } // namespace device
 } // namespace gr::gpufec::viterbi

@@ -6,10 +6,10 @@
  *
  * A group is the butterflies that put the same words on their branches, so a warp
  * computes four branch metrics a stage and group (the paper's α, β, γ, θ). A thread
- * serves two parallel blocks, 32 pairs a thread block; path metrics are in shared memory.
- * Beyond the paper, decisions ride in the low bits of the metrics as on the CPU (see
- * cpu_kernels.cc, also for the range), and leave as words of survivors every H stages:
- * survivors[(strip · words + word) · pairs + pair], a half word a block. */
+ * serves two parallel blocks, 32 pairs per thread block; path metrics are in shared
+ * memory. Beyond the paper, decisions ride in the low bits of the metrics as on the CPU
+ * (see cpu_kernels.cc, also for the range), and leave as words of survivors every H
+ * stages: survivors[(strip · words + word) · pairs + pair], a half word per block. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
@@ -80,7 +80,7 @@ struct stage_costs {
 };
 
 /*
- * Forward: path metrics through the window of 32 pairs of blocks a thread block.
+ * Forward: path metrics through the window of 32 pairs of blocks per thread block.
  * Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). For a code of N states
  * whose warps take C butterflies each, both known to the compiler, or 0, 0 for any code.
  */
@@ -98,7 +98,7 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     const unsigned half = states / 2 * 32;
     // Stage t of a strip reads buffer t % 2, and H is even, so the next one fits on.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
-    std::uint32_t* const least = shared + lane + 2 * states * 32; // a word a warp
+    std::uint32_t* const least = shared + lane + 2 * states * 32; // a word per warp
     soft += pair;
     survivors += pair;
 

@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(prepare_threads)
     }
     __syncthreads();
 
-    // A warp writes a few stages of all 32 pairs, a pair a lane.
+    // A warp writes a few stages of all 32 pairs, a pair per lane.
     constexpr unsigned stages = prepare_stages / (prepare_threads / 32);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     struct {

@@ -575,7 +575,7 @@ private:
 constexpr unsigned register_threads = 128; // of the kernel for few blocks, at most
 constexpr unsigned wide_threads = 512;     // of the one for many, at most: all that fit
 
-//! As many blocks need it: 64 states a thread, unrolled over four stages alone, because
+//! As many blocks need it: 64 states per thread, unrolled over four stages alone, because
 //! moving them back is cheaper than missing the instruction cache.
 template <class Code, unsigned LB, unsigned Inverted = 0>
 using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
@@ -703,7 +703,7 @@ private:
     unsigned d_current = depth - 1;
 };
 
-//! Traceback, many blocks: a pair a lane.
+//! Traceback, many blocks: a pair per lane.
 template <class Code, unsigned LB>
 __global__ void __launch_bounds__(32)
     traceback_registers(const __grid_constant__ batch_geometry g,

@@ -14,10 +14,10 @@ namespace device {
 
 namespace {
 
-class emulated_kernels : public kernels
+class emulated_plan : public launch_plan
 {
 public:
-    explicit emulated_kernels(const setup& setup) : d_setup(setup)
+    explicit emulated_plan(const setup& setup) : d_setup(setup)
     {
         cuda::allow_shared(&emulated_launch, 1024, "the puncturing pattern");
     }
@@ -55,9 +55,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<kernels> make_kernels(const setup& setup)
+std::unique_ptr<launch_plan> make_launch_plan(const setup& setup)
 {
-    return std::make_unique<emulated_kernels>(setup);
+    return std::make_unique<emulated_plan>(setup);
 }
 
 void launch_steps(const job& job,

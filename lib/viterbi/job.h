@@ -15,8 +15,8 @@ namespace gr::gpufec::viterbi {
  *
  * Streaming: the input begins with soft value \p first_value of the stream (packed4: in
  * the high nibble) and holds \p values of them; what the blocks need beyond is erased.
- * Output: D/8 bytes a block. Frames: the input is whole frames, one after the other, the
- * output is frame_output_bytes() a frame.
+ * Output: D/8 bytes per block. Frames: the input is whole frames, one after the other,
+ * the output is frame_output_bytes() a frame.
  */
 struct job {
     std::uint64_t first_block = 0; //!< streaming: index in the stream

@@ -16,7 +16,7 @@ namespace gr::gpufec::viterbi {
 namespace qa {
 
 struct transmission {
-    std::vector<std::uint8_t> bits; // sent, one a byte
+    std::vector<std::uint8_t> bits; // sent, one per byte
     // Received, frames without padding; positive means bit 0.
     std::vector<std::int8_t> values;
 };
@@ -57,7 +57,7 @@ inline transmission transmit(const conv_code& code,
     return t;
 }
 
-//! 4-bit values, two a byte; each frame of \p frame_values (0: one stream) padded.
+//! 4-bit values, two per byte; each frame of \p frame_values (0: one stream) padded.
 inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
                                       std::size_t frame_values)
 {

@@ -24,7 +24,7 @@ namespace reference {
  * \param values int8 soft values as sent (punctured), positive means bit 0; a stage that
  *        they do not reach is erased
  * \param bits information bits of the sequence
- * \return the information bits, one a byte
+ * \return the information bits, one per byte
  */
 std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
                                              termination ends,
@@ -39,7 +39,7 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
  *
  * \param values soft values of the stream, or of a whole number of frames
  * \param bits information bits of the stream; not used for frames
- * \return the information bits, one a byte
+ * \return the information bits, one per byte
  */
 std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
                                           const block_plan& plan,

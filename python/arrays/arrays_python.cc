@@ -415,11 +415,7 @@ void bind_sync_decoder(py::module& m)
               auto* const to = out.mutable_data();
               {
                   py::gil_scoped_release released;
-                  const std::size_t frame = code.frame_symbols();
-                  for (std::size_t i = 0; i < count; i += frame) {
-                      sync_encode(
-                          code, from + i, std::min(frame, count - i), to + i * code.n());
-                  }
+                  sync_encoder_kernel(code).encode(from, count, to);
               }
               return out;
           });

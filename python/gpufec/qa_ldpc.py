@@ -176,7 +176,7 @@ class qa_ldpc(unittest.TestCase):
                 coded = encode(bits, **parameters)
                 self.assertEqual(len(coded), 4 * sent)
                 llr = clean(coded)
-                llr[::sent] = 0  # and one bit a frame that is not known
+                llr[::sent] = 0  # and one bit per frame that is not known
                 tags = [(sent + 7, pmt.mp("a"), pmt.from_long(1))]
                 items, out = decode(llr, tags, packed_output=False, **parameters)
                 self.assertTrue(np.array_equal(items, bits))

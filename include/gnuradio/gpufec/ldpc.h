@@ -218,7 +218,7 @@ public:
     void send(const std::uint8_t* codeword, std::uint8_t* sent) const;
 
     /*!
-     * \brief Encodes k() bits into the sent() bits, eight a byte, the first most
+     * \brief Encodes k() bits into the sent() bits, eight per byte, the first most
      * significant.
      *
      * The last byte of each is filled up, in what is sent with zeros. For codes of

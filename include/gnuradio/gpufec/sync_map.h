@@ -209,13 +209,34 @@ GPUFEC_API sync_code codebook_random(unsigned n,
                                      std::uint64_t seed,
                                      unsigned alphabet = 2);
 
-//! Writes the n·count channel symbols of \p count message symbols, the first of which is
-//! at index \p first of a frame. A symbol of q or above counts modulo q.
-GPUFEC_API void sync_encode(const sync_code& code,
-                            const std::uint16_t* symbols,
-                            std::size_t count,
-                            std::uint8_t* out,
-                            unsigned first = 0);
+//! Encodes each message symbol with the codebook of its index.
+class GPUFEC_API sync_encoder_kernel
+{
+public:
+    explicit sync_encoder_kernel(const sync_code& code);
+
+    //! Writes the n·count channel symbols of \p count message symbols, the first of which
+    //! is at index \p first of a frame. A symbol of q or above counts modulo q.
+    void encode(const std::uint16_t* symbols,
+                std::size_t count,
+                std::uint8_t* out,
+                unsigned first = 0) const;
+    void encode(const std::uint8_t* symbols,
+                std::size_t count,
+                std::uint8_t* out,
+                unsigned first = 0) const;
+
+    const sync_code& code() const { return d_code; }
+
+private:
+    template <class Symbol>
+    void encode_symbols(const Symbol* symbols,
+                        std::size_t count,
+                        std::uint8_t* out,
+                        unsigned first) const;
+
+    sync_code d_code;
+};
 
 //! Where frames begin and end.
 enum class sync_mode {

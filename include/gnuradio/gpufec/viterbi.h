@@ -178,7 +178,7 @@ GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 /*!
  * \brief Encodes as the decoder expects it: punctured, one bit per byte, or packed.
  *
- * Packed are eight bits a byte, the first most significant, and encoded eight at a time
+ * Packed are eight bits per byte, the first most significant, and encoded eight at a time
  * by tables. In frames, puncturing and the register start anew with each; a streaming
  * encoder keeps both between calls, of either kind. Copies share their tables.
  */

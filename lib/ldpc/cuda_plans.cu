@@ -1,0 +1,23 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Which launch plan a code gets. */
+
+#include "cuda/first_plan.h"
+#include "cuda_kernels.h"
+
+namespace gr::gpufec::ldpc::device {
+
+std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
+                                              const message_rule& rule,
+                                              ldpc_schedule schedule,
+                                              int device)
+{
+    if (schedule == ldpc_schedule::flooding) {
+        return make_flooding_plan(code, rule);
+    }
+    return cuda::first_plan(
+        { make_dvbs2_plan, make_circulants_plan, make_layered_plan }, code, rule, device);
+}
+
+} // namespace gr::gpufec::ldpc::device
