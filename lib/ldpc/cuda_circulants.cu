@@ -5,7 +5,7 @@
  */
 
 #include "cuda_circulants.cuh"
-#include "cuda_pair_rule.h"
+#include "cuda_pair_plan.h"
 #include <algorithm>
 #include <vector>
 
@@ -135,7 +135,7 @@ bool make_table(const ldpc_code& code,
     return t.edge_count <= circulant_table::most_edges;
 }
 
-class circulants_plan : public launch_plan
+class circulants_plan : public pair_plan
 {
 public:
     circulants_plan(const host_table& made,
@@ -145,14 +145,12 @@ public:
                     std::size_t shared,
                     unsigned each,
                     unsigned multiprocessors)
-        : d_edges(made.edges.size()),
+        : pair_plan(rule, each, multiprocessors),
+          d_edges(made.edges.size()),
           d_table(made.table),
-          d_rule(rule),
           d_variant(v),
           d_threads(threads),
-          d_shared(shared),
-          d_each(each),
-          d_blocks(each * multiprocessors)
+          d_shared(shared)
     {
         cuda::check(cudaMemcpy(d_edges.get(),
                                made.edges.data(),
@@ -164,11 +162,9 @@ public:
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        const auto slots = slots_for(codewords);
-        return flag_bytes(slots) +
-               (std::size_t(slots) * d_table.teams * d_table.state_rows * d_table.team +
-                d_threads) *
-                   4;
+        // Threads of no team read beyond the last slot.
+        return scratch_for(codewords, d_table.teams * d_table.state_rows * d_table.team) +
+               d_threads * sizeof(std::uint32_t);
     }
 
     void launch(const device_frames& frames,
@@ -176,47 +172,21 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        const auto slots = slots_for(frames.count);
-        auto* const taken = static_cast<std::uint32_t*>(scratch);
-        cuda::check(cudaMemsetAsync(taken, 0, flag_bytes(slots), stream), "memset");
         // Where each codeword can have a team to itself, none shares one.
-        const unsigned at_once = frames.count <= d_blocks * d_table.teams ? 1 : 2;
-        const pair_arguments arguments{ frames,
-                                        stop,
-                                        taken + flag_bytes(slots) / sizeof(*taken),
-                                        taken,
-                                        slots,
-                                        d_each,
-                                        in_both_halves(d_rule.slope),
-                                        in_both_halves(d_rule.floor),
-                                        in_both_halves(d_rule.span),
-                                        at_once,
-                                        false };
+        const unsigned at_once = frames.count <= blocks() * d_table.teams ? 1 : 2;
         const unsigned block = at_once * d_table.teams; // codewords
         d_variant
             .kernel<<<(frames.count + block - 1) / block, d_threads, d_shared, stream>>>(
-                d_table, arguments);
+                d_table, arguments(frames, stop, scratch, at_once, false, stream));
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
 private:
-    unsigned slots_for(std::size_t codewords) const
-    {
-        return unsigned(std::min<std::size_t>(d_blocks, codewords));
-    }
-    static std::size_t flag_bytes(unsigned slots)
-    {
-        return (slots * sizeof(std::uint32_t) + 255) / 256 * 256;
-    }
-
     const cuda::buffer<circulant_table::edge> d_edges;
     circulant_table d_table;
-    const pair_outgoing d_rule;
     const circulant_variant d_variant;
     const unsigned d_threads;
     const std::size_t d_shared;
-    const unsigned d_each;   // blocks at once, of a multiprocessor
-    const unsigned d_blocks; // of all
 };
 
 } // namespace

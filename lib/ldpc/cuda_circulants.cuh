@@ -110,15 +110,7 @@ public:
         d_offset = std::uint32_t(reinterpret_cast<std::uint8_t*>(d_posterior) -
                                  reinterpret_cast<std::uint8_t*>(words));
         if (threadIdx.x == 0) { // memory that no other block has
-            unsigned i = blockIdx.x;
-            if (gridDim.x > a.slots) { // what the last block here had is free, likely
-                asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
-                i = i * a.slots_each % a.slots;
-            }
-            while (atomicExch(a.taken + i, 1u)) {
-                i = i + 1 < a.slots ? i + 1 : 0;
-            }
-            d_flags[0] = i;
+            d_flags[0] = pairs::take_slot(a);
         }
         for (unsigned i = threadIdx.x; i < table.edge_count; i += blockDim.x) {
             d_edges[2 * i] = table.edges[i].step;
@@ -217,19 +209,8 @@ private:
     }
     __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
     {
-        const auto low = __byte_perm(x, y, 0x5140) ^ 0x80808080u;
-        const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
-        uint4 four;
-        four.x = unpacked(low, 0x4140);
-        four.y = unpacked(low, 0x4342);
-        four.z = unpacked(high, 0x4140);
-        four.w = unpacked(high, 0x4342);
-        reinterpret_cast<uint4*>(d_posterior)[at] = four;
-    }
-    __device__ std::uint32_t unpacked(std::uint32_t x, unsigned selected) const
-    {
-        return bits(__hsub2(value_of(__byte_perm(x, d_constants.halves, selected)),
-                            all(pairs::bias)));
+        reinterpret_cast<uint4*>(d_posterior)[at] =
+            pairs::four_posteriors(d_constants, x, y);
     }
 
     __device__ static std::uint32_t& word_at(std::uint32_t offset)

@@ -3,7 +3,7 @@
 
 /* Pairs of codewords in int8: the table of a code, its kernel, and the launch. */
 
-#include "cuda_pair_rule.h"
+#include "cuda_pair_plan.h"
 #include "cuda_pairs.cuh"
 #include <algorithm>
 #include <cmath>
@@ -234,7 +234,7 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
     return table;
 }
 
-class pairs_plan : public launch_plan
+class pairs_plan : public pair_plan
 {
 public:
     pairs_plan(std::unique_ptr<pair_table> table,
@@ -243,20 +243,16 @@ public:
                bool wrap_shared,
                unsigned each,
                unsigned multiprocessors)
-        : d_table(std::move(table)),
-          d_rule(rule),
+        : pair_plan(rule, each, multiprocessors),
+          d_table(std::move(table)),
           d_variant(v),
-          d_wrap_shared(wrap_shared),
-          d_each(each),
-          d_blocks(each * multiprocessors)
+          d_wrap_shared(wrap_shared)
     {
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        const auto slots = slots_for(codewords);
-        return flag_bytes(slots) +
-               std::size_t(slots) * d_variant.state_words(d_table->q) * 4;
+        return scratch_for(codewords, d_variant.state_words(d_table->q));
     }
 
     void launch(const device_frames& frames,
@@ -264,45 +260,20 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        const auto slots = slots_for(frames.count);
-        auto* const taken = static_cast<std::uint32_t*>(scratch);
-        cuda::check(cudaMemsetAsync(taken, 0, flag_bytes(slots), stream), "memset");
         // Where each codeword can have a block to itself, none shares one.
-        const unsigned at_once = frames.count <= d_blocks ? 1 : 2;
-        const pair_arguments arguments{ frames,
-                                        stop,
-                                        taken + flag_bytes(slots) / sizeof(*taken),
-                                        taken,
-                                        slots,
-                                        d_each,
-                                        in_both_halves(d_rule.slope),
-                                        in_both_halves(d_rule.floor),
-                                        in_both_halves(d_rule.span),
-                                        at_once,
-                                        d_wrap_shared };
+        const unsigned at_once = frames.count <= blocks() ? 1 : 2;
         d_variant.kernel<<<(frames.count + at_once - 1) / at_once,
                            pairs::threads,
                            d_variant.shared_bytes(*d_table, d_wrap_shared),
-                           stream>>>(*d_table, arguments);
+                           stream>>>(
+            *d_table, arguments(frames, stop, scratch, at_once, d_wrap_shared, stream));
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
 private:
-    unsigned slots_for(std::size_t codewords) const
-    {
-        return unsigned(std::min<std::size_t>(d_blocks, codewords));
-    }
-    static std::size_t flag_bytes(unsigned slots)
-    {
-        return (slots * sizeof(std::uint32_t) + 255) / 256 * 256;
-    }
-
     const std::unique_ptr<pair_table> d_table;
-    const pair_outgoing d_rule;
     const pair_variant d_variant;
     const bool d_wrap_shared;
-    const unsigned d_each;   // blocks at once, of a multiprocessor
-    const unsigned d_blocks; // of all
 };
 
 } // namespace

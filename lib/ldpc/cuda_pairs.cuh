@@ -70,6 +70,35 @@ struct constants {
     }
 };
 
+// Four channel values of either codeword, a byte each, as posteriors.
+__device__ inline uint4
+four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
+{
+    const auto low = __byte_perm(x, y, 0x5140) ^ 0x80808080u;
+    const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
+    const auto unpacked = [&c](std::uint32_t pairs, unsigned selected) {
+        return bits(__hsub2(value_of(__byte_perm(pairs, c.halves, selected)), all(bias)));
+    };
+    return make_uint4(unpacked(low, 0x4140),
+                      unpacked(low, 0x4342),
+                      unpacked(high, 0x4140),
+                      unpacked(high, 0x4342));
+}
+
+// A slot of the messages' memory that no other block has; for one thread.
+__device__ inline unsigned take_slot(const pair_arguments& a)
+{
+    unsigned i = blockIdx.x;
+    if (gridDim.x > a.slots) { // what the last block here had is free, likely
+        asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
+        i = i * a.slots_each % a.slots;
+    }
+    while (atomicExch(a.taken + i, 1u)) {
+        i = i + 1 < a.slots ? i + 1 : 0;
+    }
+    return i;
+}
+
 // What is the same in all of a warp, where the compiler would not know it.
 __device__ inline unsigned agreed(unsigned x)
 {
@@ -379,15 +408,7 @@ public:
         d_flags = next + table.shared_groups * group;
         next = d_flags + flag_words;
         if (d_j == 0) { // memory that no other block has
-            unsigned i = blockIdx.x;
-            if (gridDim.x > a.slots) { // what the last block here had is free, likely
-                asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
-                i = i * a.slots_each % a.slots;
-            }
-            while (atomicExch(a.taken + i, 1u)) {
-                i = i + 1 < a.slots ? i + 1 : 0;
-            }
-            d_flags[0] = i;
+            d_flags[0] = take_slot(a);
         }
         __syncthreads();
         d_state = a.state + d_flags[0] * state_words(q);
@@ -527,19 +548,7 @@ private:
 
     __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
     {
-        const auto low = __byte_perm(x, y, 0x5140) ^ 0x80808080u;
-        const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
-        uint4 four;
-        four.x = unpacked(low, 0x4140);
-        four.y = unpacked(low, 0x4342);
-        four.z = unpacked(high, 0x4140);
-        four.w = unpacked(high, 0x4342);
-        reinterpret_cast<uint4*>(words())[at] = four;
-    }
-    __device__ std::uint32_t unpacked(std::uint32_t x, unsigned selected) const
-    {
-        return bits(
-            __hsub2(value_of(__byte_perm(x, d_constants.halves, selected)), all(bias)));
+        reinterpret_cast<uint4*>(words())[at] = four_posteriors(d_constants, x, y);
     }
 
     // A thread's bits are next to each other: whole vectors, of which it takes some.
