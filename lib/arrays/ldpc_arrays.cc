@@ -3,21 +3,22 @@
 
 /* Arrays of channel values. */
 
-#include "device_arrays.h"
+#include "array_decoder.h"
 #include "drive.h"
 #include "ldpc/room.h"
 #include "pipeline/refuse.h"
 #include "pipeline/stream_decoder.h"
-#include <optional>
 
 namespace gr::gpufec {
 
 using namespace ldpc;
 
 class ldpc_array_decoder::impl
+    : public array_decoder<ldpc_options, ldpc_decoder, device_ldpc>
 {
 public:
-    impl(const ldpc_options& options, bool packed) : d_options(options), d_packed(packed)
+    impl(const ldpc_options& options, bool packed)
+        : array_decoder(options), d_packed(packed)
     {
         make_setup(options); // refuses what cannot be decoded
         require(options.codes.size() == 1, "number of codes", options.codes.size(), "1");
@@ -34,48 +35,21 @@ public:
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)
     {
-        const auto from = place_of(in);
-        d_on_device = nullptr;
-        if (from.kind == memory_kind::device) {
-            decode_on_device(from.device, in, frames, out, statuses);
-            return;
+        // Page-locked input needs no copy of the host's.
+        if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
+                device.decode(
+                    { static_cast<const std::byte*>(in), static_cast<std::byte*>(out) },
+                    frames,
+                    statuses);
+            })) {
+            decode_on_host(in, frames, out, statuses);
         }
-        // Page-locked input needs no copy of the host's. Where that fails, the host's
-        // decoder has its own way of going on.
-        if (from.kind == memory_kind::page_locked && d_options.where != backend::cpu &&
-            d_options.devices.size() == 1) {
-            try {
-                decode_on_device(d_options.devices[0], in, frames, out, statuses);
-                return;
-            } catch (const std::runtime_error&) {
-                d_on_device = nullptr;
-                d_device.reset();
-                if (d_options.where == backend::cuda) {
-                    throw;
-                }
-            }
-        }
-        decode_on_host(in, frames, out, statuses);
-    }
-
-    std::string active_backend() const
-    {
-        return d_on_device ? "cuda" : d_host ? d_host->active_backend() : "";
-    }
-    std::string active_device() const
-    {
-        return d_on_device ? d_on_device->device()
-               : d_host    ? d_host->active_device()
-                           : "";
     }
 
 private:
-    ldpc_decoder& host()
+    std::unique_ptr<device_ldpc> make_device(int number) const override
     {
-        if (!d_host) {
-            d_host.emplace(d_options);
-        }
-        return *d_host;
+        return make_device_ldpc(d_options, d_packed, number);
     }
 
     void decode_on_host(const void* in, std::size_t frames, void* out, status* statuses)
@@ -107,26 +81,7 @@ private:
             });
     }
 
-    void decode_on_device(
-        int device, const void* in, std::size_t frames, void* out, status* statuses)
-    {
-        if (!d_device || d_device_number != device) {
-            d_device = make_device_ldpc(d_options, d_packed, device);
-            d_device_number = device;
-        }
-        d_on_device = d_device.get();
-        d_device->decode(
-            { static_cast<const std::byte*>(in), static_cast<std::byte*>(out) },
-            frames,
-            statuses);
-    }
-
-    const ldpc_options d_options;
     const bool d_packed;
-    std::optional<ldpc_decoder> d_host;
-    std::unique_ptr<device_ldpc> d_device;
-    int d_device_number = -1;
-    const device_ldpc* d_on_device = nullptr; // what decoded last, if it was that
 };
 
 ldpc_array_decoder::ldpc_array_decoder(const ldpc_options& options, bool packed_output)

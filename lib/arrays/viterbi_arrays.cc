@@ -3,23 +3,23 @@
 
 /* Arrays of soft values. */
 
-#include "device_arrays.h"
+#include "array_decoder.h"
 #include "drive.h"
 #include "pipeline/stream_decoder.h"
 #include "viterbi/room.h"
 #include <cmath>
 #include <limits>
-#include <optional>
 
 namespace gr::gpufec {
 
 using namespace viterbi;
 
 class viterbi_array_decoder::impl
+    : public array_decoder<viterbi_options, viterbi_decoder, device_viterbi>
 {
 public:
     impl(const viterbi_options& options, bool packed, std::uint64_t expected)
-        : d_options(options), d_packed(packed), d_setup(make_setup(options))
+        : array_decoder(options), d_packed(packed), d_setup(make_setup(options))
     {
         check_run_options(options, room::most_pieces);
         require(std::isfinite(options.soft_scale) && options.soft_scale > 0,
@@ -63,24 +63,17 @@ public:
     status decode(const void* in, std::uint64_t items, void* out)
     {
         const auto from = place_of(in);
-        if (from.kind == memory_kind::device) {
-            return decode_on_device(from.device, in, items, out);
+        // Page-locked floats are converted by the device.
+        if (decoded_on_device(from,
+                              d_options.format == soft_format::float32,
+                              [&](device_viterbi& device) {
+                                  device.decode({ static_cast<const std::byte*>(in),
+                                                  static_cast<std::byte*>(out) },
+                                                items);
+                              })) {
+            constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+            return { unknown, unknown };
         }
-        // Page-locked floats are converted by the device. Where that fails, the host's
-        // decoder has its own way of going on.
-        if (from.kind == memory_kind::page_locked &&
-            d_options.format == soft_format::float32 && d_options.where != backend::cpu &&
-            d_options.devices.size() == 1) {
-            try {
-                return decode_on_device(d_options.devices[0], in, items, out);
-            } catch (const std::runtime_error&) {
-                d_device.reset();
-                if (d_options.where == backend::cuda) {
-                    throw;
-                }
-            }
-        }
-        d_on_device = nullptr;
         fresh_start fresh(host());
         const bool lend = from.kind == memory_kind::page_locked && host().can_lend() &&
                           host().active_backend() == "cuda";
@@ -118,46 +111,14 @@ public:
         return { sum.channel_error_rate / places, sum.metric / places };
     }
 
-    std::string active_backend() const
-    {
-        return d_on_device ? "cuda" : d_host ? d_host->active_backend() : "";
-    }
-    std::string active_device() const
-    {
-        return d_on_device ? d_on_device->device()
-               : d_host    ? d_host->active_device()
-                           : "";
-    }
-
 private:
-    viterbi_decoder& host()
+    std::unique_ptr<device_viterbi> make_device(int number) const override
     {
-        if (!d_host) {
-            d_host.emplace(d_options);
-        }
-        return *d_host;
+        return make_device_viterbi(d_options, d_packed, number);
     }
 
-    status decode_on_device(int device, const void* in, std::uint64_t items, void* out)
-    {
-        if (!d_device || d_device_number != device) {
-            d_device = make_device_viterbi(d_options, d_packed, device);
-            d_device_number = device;
-        }
-        d_on_device = d_device.get();
-        d_device->decode(
-            { static_cast<const std::byte*>(in), static_cast<std::byte*>(out) }, items);
-        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-        return { unknown, unknown };
-    }
-
-    viterbi_options d_options;
     const bool d_packed;
     const setup d_setup;
-    std::optional<viterbi_decoder> d_host;
-    std::unique_ptr<device_viterbi> d_device;
-    int d_device_number = -1;
-    const device_viterbi* d_on_device = nullptr; // what decoded last, if it was that
 };
 
 viterbi_array_decoder::viterbi_array_decoder(const viterbi_options& options,
