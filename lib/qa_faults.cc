@@ -96,6 +96,7 @@ protected:
         }
         faults::begin();
 #ifdef GPUFEC_EMULATED
+        cuda::emulation::set_asynchronous(asynchronous());
         d_used = cuda::emulation::used_memory();
         d_registered = cuda::emulation::registered_ranges();
 #endif
@@ -105,6 +106,17 @@ protected:
         faults::begin();
         faults::release();
         allocations_left = -1;
+    }
+
+    // As a real device is; emulated ones are on request.
+    static bool asynchronous()
+    {
+#ifdef GPUFEC_EMULATED
+        const auto* const asked = std::getenv("GPUFEC_EMULATION");
+        return asked && std::string(asked) == "asynchronous";
+#else
+        return true;
+#endif
     }
 
     static run_options run(backend where = backend::automatic)
@@ -241,29 +253,59 @@ TYPED_TEST(faulty, what_may_pass_is_tried_again)
     faults::begin();
     this->decode(this->run());
     const auto calls = faults::calls();
-    const std::set<std::string> submitting{ "cudaMemcpyAsync", "cudaMemsetAsync",
-                                            "cudaEventRecord", "cudaStreamWaitEvent",
-                                            "launch",          "cudaLaunchHostFunc" };
     unsigned tried = 0;
-    for (std::size_t k = 0; k < calls.size(); ++k) {
-        // One of each at the beginning, and one of each in mid-run.
-        const bool first = std::find(calls.begin(), calls.end(), calls[k]) ==
-                           calls.begin() + std::ptrdiff_t(k);
-        if (!submitting.count(calls[k]) || (!first && k % 5 != 0)) {
+    for (const char* const name : { "cudaMemcpyAsync",
+                                    "cudaMemsetAsync",
+                                    "cudaEventRecord",
+                                    "cudaStreamWaitEvent",
+                                    "launch",
+                                    "cudaLaunchHostFunc",
+                                    "cudaEventQuery",
+                                    "cudaSetDevice" }) {
+        const auto all = std::size_t(std::count(calls.begin(), calls.end(), name));
+        // The first, one in mid-run and the last that there surely is.
+        std::set<std::size_t> places{ 0, all / 2, all - 1 };
+        if (all == 0) {
             continue;
         }
-        for (const auto error :
-             { cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable }) {
-            faults::begin();
-            faults::fail(k, error, false);
-            const auto o = this->decode(this->run());
-            EXPECT_TRUE(this->same(o.output, expected.output)) << calls[k];
-            EXPECT_EQ(o.backend, "cuda") << k << " " << calls[k];
-            EXPECT_TRUE(o.errors.empty()) << k << " " << calls[k];
-            ++tried;
+        if (std::string(name) == "cudaEventQuery" ||
+            std::string(name) == "cudaSetDevice") {
+            places = { 0, 1 }; // it is asked so often at least
+        }
+        for (const auto place : places) {
+            for (const auto error :
+                 { cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable }) {
+                faults::begin();
+                faults::fail(name, place, error);
+                const auto o = this->decode(this->run());
+                const auto where = std::string(name) + " " + std::to_string(place);
+                EXPECT_EQ(faults::failed(), name) << where;
+                EXPECT_TRUE(this->same(o.output, expected.output)) << where;
+                EXPECT_EQ(o.backend, "cuda") << where;
+                EXPECT_TRUE(o.errors.empty()) << where << " " << o.errors[0];
+                ++tried;
+            }
         }
     }
-    EXPECT_GE(tried, 8u);
+    EXPECT_GE(tried, 24u);
+}
+
+// An error that a device tells when it is asked for a batch may be of that batch: it is
+// decoded again, and not for ever.
+TYPED_TEST(faulty, what_a_device_tells_late_does_not_last_for_ever)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    const auto asked = std::find(calls.begin(), calls.end(), "cudaEventQuery");
+    ASSERT_NE(asked, calls.end());
+    faults::begin();
+    faults::fail(asked - calls.begin(), cudaErrorDevicesUnavailable, true);
+    const auto o = this->decode(this->run());
+    EXPECT_TRUE(this->same(o.output, expected.output));
+    EXPECT_EQ(o.backend, "cpu");
+    EXPECT_EQ(o.errors.size(), 1u);
 }
 
 TYPED_TEST(faulty, a_device_that_is_busy_at_first_is_waited_for)
@@ -319,19 +361,23 @@ TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
     faults::begin();
     this->decode(this->run());
     const auto calls = faults::calls();
-    const auto first = std::find(calls.begin(), calls.end(), "cudaMemcpyAsync");
-    const auto last = std::find(calls.rbegin(), calls.rend(), "cudaMemcpyAsync").base();
-    const auto begin = std::size_t(first - calls.begin());
-    const auto end = std::size_t(last - calls.begin());
     auto r = this->run();
     r.device_timeout_ms = 30;
-    for (auto k = begin; k < end; k += std::max<std::size_t>(1, (end - begin) / 8)) {
+    std::vector<std::pair<const char*, std::size_t>> places;
+    for (const char* const name : { "cudaMemcpyAsync", "launch" }) {
+        const auto all = std::size_t(std::count(calls.begin(), calls.end(), name));
+        ASSERT_GT(all, 1u);
+        for (const auto k : { std::size_t(0), all / 3, 2 * all / 3, all - 1 }) {
+            places.emplace_back(name, k);
+        }
+    }
+    for (const auto& [name, k] : places) {
         faults::begin();
-        faults::hang(k);
+        faults::hang(name, k);
         const auto o = this->decode(r);
-        EXPECT_FALSE(faults::waited_for_ever()) << k;
+        EXPECT_FALSE(faults::waited_for_ever()) << name << k;
         faults::release(); // into memory that must still be there
-        EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+        EXPECT_TRUE(this->same(o.output, expected.output)) << name << k;
         EXPECT_EQ(o.backend, "cpu");
         ASSERT_EQ(o.errors.size(), 1u);
         EXPECT_NE(o.errors[0].find("has not finished a batch within 30 ms; what it may "
@@ -343,7 +389,7 @@ TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
 
     r.where = backend::cuda;
     faults::begin();
-    faults::hang(begin);
+    faults::hang("cudaMemcpyAsync", 0);
     try {
         this->decode(r);
         FAIL();
@@ -365,15 +411,25 @@ TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
             auto r = this->run(where);
             r.device_timeout_ms = 30;
             auto u = TypeParam::make(r, this->hooks_to(o));
+            faults::begin();
             faults::hang(0);
-            for (unsigned f = 0; f < 2; ++f) {
+            const auto on_device = [] {
+                const auto calls = faults::calls();
+                return std::count(calls.begin(), calls.end(), "cudaMemcpyAsync") > 0;
+            };
+            for (unsigned f = 0; f < TypeParam::portions && !on_device(); ++f) {
                 for (std::size_t first = 0; first < u.portion;) {
                     first += u.push(f, first);
                 }
+                u.engine->flush();
             }
-            u.engine->flush();
+            if (!on_device()) {
+                u.engine->finish(); // a stream wants to know how it goes on
+            }
+            ASSERT_TRUE(on_device());
         }
         EXPECT_FALSE(faults::waited_for_ever());
+        EXPECT_EQ(o.errors.size() + o.warnings.size(), 1u);
         faults::release();
     }
 }
@@ -433,7 +489,8 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::automatic }) {
 #ifdef GPUFEC_EMULATED
-        const bool possible = !TypeParam::floats; // not through emulated threads
+        // Not through threads that are emulated, or that are the device's.
+        const bool possible = !TypeParam::floats && !this->asynchronous();
 #else
         const bool possible = false; // not through the driver
 #endif

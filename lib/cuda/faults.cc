@@ -3,6 +3,7 @@
 
 #include "faults.h"
 #include <array>
+#include <cstring>
 #include <limits>
 #include <mutex>
 
@@ -14,6 +15,23 @@ namespace {
 
 constexpr auto never = std::numeric_limits<std::size_t>::max();
 
+// A call that something begins with, and the calls that were counted.
+struct place {
+    std::size_t at = never;
+    const char* name = nullptr; // of what is counted; null: all calls
+    std::size_t counted = 0;
+
+    // Counts a call: whether it is that one, or \p after it.
+    bool reached(const char* call, bool after)
+    {
+        if (name && std::strcmp(name, call) != 0) {
+            return false;
+        }
+        const auto number = counted++;
+        return number == at || (after && number > at);
+    }
+};
+
 // Of this process, as the runtime is; in tests alone. Allocates nothing, for memory is
 // refused there as well.
 struct {
@@ -21,7 +39,7 @@ struct {
     std::array<const char*, 1 << 20> names;
     std::size_t calls = 0;
     const char* failed = "";
-    std::size_t failing = never, hanging = never;
+    place failing, hanging;
     cudaError_t error = cudaSuccess;
     bool for_good = false;
     bool hangs = false;
@@ -38,22 +56,37 @@ void begin()
     std::lock_guard<std::mutex> lock(state.mutex);
     state.calls = 0;
     state.failed = "";
-    state.failing = state.hanging = never;
+    state.failing = state.hanging = {};
     state.waited = false;
 }
 
+// All calls are counted from begin() on, those of one name from here.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);
-    state.failing = call;
+    state.failing = { call, nullptr, state.calls };
     state.error = error;
     state.for_good = for_good;
+}
+
+void fail(const char* name, std::size_t call, cudaError_t error)
+{
+    std::lock_guard<std::mutex> lock(state.mutex);
+    state.failing = { call, name };
+    state.error = error;
+    state.for_good = false;
 }
 
 void hang(std::size_t call)
 {
     std::lock_guard<std::mutex> lock(state.mutex);
-    state.hanging = call;
+    state.hanging = { call, nullptr, state.calls };
+}
+
+void hang(const char* name, std::size_t call)
+{
+    std::lock_guard<std::mutex> lock(state.mutex);
+    state.hanging = { call, name };
 }
 
 std::vector<std::string> calls()
@@ -77,12 +110,9 @@ bool waited_for_ever()
 cudaError_t next(const char* name)
 {
     std::lock_guard<std::mutex> lock(state.mutex);
-    const auto number = state.calls;
     state.names[state.calls++ % state.names.size()] = name;
-    state.hangs |= number >= state.hanging;
-    const bool fails =
-        number == state.failing || (state.for_good && number > state.failing);
-    if (!fails) {
+    state.hangs |= state.hanging.reached(name, true);
+    if (!state.failing.reached(name, state.for_good)) {
         return cudaSuccess;
     }
     if (!*state.failed) {
@@ -91,17 +121,22 @@ cudaError_t next(const char* name)
     return state.error;
 }
 
-bool hanging(bool waits)
+bool hanging()
 {
     std::lock_guard<std::mutex> lock(state.mutex);
-    state.waited |= state.hangs && waits;
     return state.hangs;
+}
+
+void wait_for_ever()
+{
+    std::lock_guard<std::mutex> lock(state.mutex);
+    state.waited = true;
 }
 
 void stop_hanging()
 {
     std::lock_guard<std::mutex> lock(state.mutex);
-    state.hanging = never;
+    state.hanging = {};
     state.hangs = false;
 }
 

@@ -25,6 +25,11 @@ void fail(std::size_t call, cudaError_t error, bool for_good);
 //! What call number \p call and those after it put on streams does not begin.
 void hang(std::size_t call);
 
+// Both, counting calls of one name alone: how often a device is asked for its state may
+// differ between runs, and with it the numbers of all others.
+void fail(const char* name, std::size_t call, cudaError_t error);
+void hang(const char* name, std::size_t call);
+
 //! What hangs goes on, and no more does.
 void release();
 
@@ -42,8 +47,11 @@ bool waited_for_ever();
 //! To be asked by each call: the error that it returns, or success.
 cudaError_t next(const char* name);
 
-//! Whether streams hang; a call that \p waits for them says so.
-bool hanging(bool waits = false);
+//! Whether what is put on streams is not to begin.
+bool hanging();
+
+//! To be said by a call that would wait for what does not end.
+void wait_for_ever();
 
 } // namespace faults
 } // namespace cuda

@@ -5,6 +5,8 @@
  * cuda/faults.h lets it fail before it reaches a real device, or hang. */
 
 #include "faults.h"
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace gr::gpufec::cuda::faults {
@@ -18,6 +20,23 @@ using namespace gr::gpufec::cuda;
 thread_local cudaError_t told = cudaSuccess; // what the next cudaGetLastError() says
 
 thread_local bool own_launch = false;
+
+std::atomic<bool> something_hangs{ false }; // on any stream
+
+// Whether \p state comes to be other than "not ready", as it does in a moment where
+// nothing hangs.
+template <class State>
+bool comes_to_an_end(State&& state)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (state() == cudaErrorNotReady) {
+        if (std::chrono::steady_clock::now() >= end) {
+            faults::wait_for_ever();
+            return false;
+        }
+    }
+    return true;
+}
 
 // What hangs: a kernel that waits for the host.
 __global__ void wait_for(const volatile int* released)
@@ -70,10 +89,24 @@ cudaError_t call(const char* name)
     cudaError_t __real_##name parameters;          \
     cudaError_t __wrap_##name parameters           \
     {                                              \
-        faults::hanging(true);                     \
         const auto done = __real_##name arguments; \
         FAILS_IF_TOLD(#name);                      \
         return done;                               \
+    }
+
+// And waits for the whole device.
+#define FREES_AND_WAITS(name, parameters, arguments) \
+    cudaError_t __real_##name parameters;            \
+    cudaError_t __wrap_##name parameters             \
+    {                                                \
+        auto done = cudaSuccess;                     \
+        if (memory && something_hangs) {             \
+            faults::wait_for_ever();                 \
+        } else {                                     \
+            done = __real_##name arguments;          \
+        }                                            \
+        FAILS_IF_TOLD(#name);                        \
+        return done;                                 \
     }
 
 extern "C" {
@@ -110,38 +143,25 @@ PASSES_ON(cudaHostRegister, (void* at, size_t bytes, unsigned flags), (at, bytes
 FREES(cudaStreamDestroy, (cudaStream_t s), (s))
 FREES(cudaEventDestroy, (cudaEvent_t e), (e))
 
-cudaError_t __real_cudaFree(void* memory);
-cudaError_t __wrap_cudaFree(void* memory)
-{
-    if (memory) {
-        faults::hanging(true);
-    }
-    const auto done = __real_cudaFree(memory);
-    FAILS_IF_TOLD("cudaFree");
-    return done;
-}
-
-cudaError_t __real_cudaHostUnregister(void* memory);
-cudaError_t __wrap_cudaHostUnregister(void* memory)
-{
-    faults::hanging(true);
-    const auto done = __real_cudaHostUnregister(memory);
-    FAILS_IF_TOLD("cudaHostUnregister");
-    return done;
-}
+FREES_AND_WAITS(cudaFree, (void* memory), (memory))
+FREES_AND_WAITS(cudaHostUnregister, (void* memory), (memory))
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t s);
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t s)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");
-    return faults::hanging(s != nullptr) ? cudaSuccess : __real_cudaStreamSynchronize(s);
+    const bool ends = !s || !something_hangs ||
+                      comes_to_an_end([=] { return __real_cudaStreamQuery(s); });
+    return ends ? __real_cudaStreamSynchronize(s) : cudaSuccess;
 }
 
 cudaError_t __real_cudaEventSynchronize(cudaEvent_t e);
 cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t e)
 {
     FAILS_IF_TOLD("cudaEventSynchronize");
-    return faults::hanging(true) ? cudaSuccess : __real_cudaEventSynchronize(e);
+    const bool ends =
+        !something_hangs || comes_to_an_end([=] { return __real_cudaEventQuery(e); });
+    return ends ? __real_cudaEventSynchronize(e) : cudaSuccess;
 }
 
 cudaError_t __real_cudaGetLastError();
@@ -161,6 +181,7 @@ cudaError_t __wrap_cudaMemcpyAsync(
 {
     FAILS_IF_TOLD("cudaMemcpyAsync");
     if (faults::hanging()) {
+        something_hangs = true;
         own_launch = true;
         wait_for<<<1, 1, 0, s>>>(released());
         own_launch = false;
@@ -223,6 +244,7 @@ void release()
         cudaDeviceSynchronize();
         *released() = 0;
     }
+    something_hangs = false;
 }
 
 } // namespace gr::gpufec::cuda::faults

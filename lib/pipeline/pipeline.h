@@ -348,7 +348,7 @@ private:
     {
         if (!s.finished) {
             guarded(s, [&] {
-                s.finished = s.user->finished(s.number);
+                s.finished = asked(s);
                 if (s.finished) {
                     d_progress = clock::now();
                 } else if (clock::now() >= overdue(s)) {
@@ -359,6 +359,21 @@ private:
             });
         }
         return s.finished;
+    }
+
+    // Whether it is finished. An error that may pass can be one of this batch: then it is
+    // decoded once more, within the time that it had.
+    bool asked(entry& s)
+    {
+        bool again = false;
+        return with_back_off([&] {
+            if (std::exchange(again, true)) {
+                const auto since = s.since;
+                start(s);
+                s.since = since;
+            }
+            return s.user->finished(s.number);
+        });
     }
 
     bool wait(entry& s, std::chrono::milliseconds limit)
@@ -390,8 +405,11 @@ private:
             const bool late = dynamic_cast<const device_timeout_error*>(&error);
             if (!d_hooks.fallback || s.user == d_fallback.get()) {
                 if (late && held(*s.user)) {
-                    throw device_timeout_error(std::string(error.what()) + "; " +
-                                               give_up(*s.user));
+                    const auto what = error.what() + ("; " + give_up(*s.user));
+                    if (d_draining) {
+                        d_hooks.given_up(what); // nobody catches it
+                    }
+                    throw device_timeout_error(what);
                 }
                 throw;
             }

@@ -1,26 +1,49 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The host's side of the emulated CUDA runtime: streams that run at once, or hang, and
- * calls that fail when cuda/faults.h tells them to. */
+/* The host's side of the emulated CUDA runtime: streams that run at once, or on a thread
+ * of their own and in any order that is allowed, or hang; and calls that fail when
+ * cuda/faults.h tells them to. */
 
 #include "cuda/emulation/runtime.h"
 #include "cuda/faults.h"
+#include <condition_variable>
 #include <cuda_runtime.h>
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
+#include <thread>
 #include <utility>
+#include <vector>
+
+namespace {
+
+using flag = std::shared_ptr<std::atomic<bool>>;
+
+struct work {
+    std::function<void()> run;
+    flag after; // not before this is false
+    bool held;  // hangs
+};
+
+} // namespace
 
 struct emulated_stream {
+    std::deque<work> waiting;
+    bool busy = false;
+    bool destroyed = false; // and gone once nothing waits
 };
 struct emulated_event {
-    std::shared_ptr<bool> pending = std::make_shared<bool>(false);
+    flag pending; // what was recorded last
 };
 
 namespace gr::gpufec::cuda::faults {
@@ -32,14 +55,32 @@ namespace {
 
 using gr::gpufec::cuda::faults::hanging;
 
-struct {
+struct runtime {
+    ~runtime()
+    {
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            ended = true;
+        }
+        changed.notify_all();
+        if (worker.joinable()) {
+            worker.join();
+        }
+    }
+
     std::mutex mutex;
-    std::deque<std::function<void()>> waiting; // of all streams that hang
+    std::condition_variable changed;
+    std::list<emulated_stream> streams;
     std::map<void*, std::size_t> allocated;
     std::set<void*> registered;
     std::size_t memory = std::size_t(1) << 30;
     std::size_t used = 0, refused = 0;
     int devices = 1;
+    std::thread worker;
+    bool asynchronous = false;
+    bool stalled = false; // the worker has nothing that it could begin
+    bool ended = false;
+    std::mt19937 random{ 1 };
 } emulated;
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -66,18 +107,89 @@ cudaError_t within_memory(Action&& action)
     }
 }
 
-// On a stream: at once, or once nothing hangs any more.
-template <class Work>
-cudaError_t enqueue(Work work)
+bool idle(const emulated_stream& s) { return s.waiting.empty() && !s.busy; }
+
+bool all_idle()
+{
+    return std::all_of(emulated.streams.begin(), emulated.streams.end(), idle);
+}
+
+// Carries out what comes next on one of the streams, of which any may be the first.
+// Returns whether there was something.
+bool carry_out(std::unique_lock<std::mutex>& lock)
+{
+    std::vector<emulated_stream*> able;
+    for (auto& s : emulated.streams) {
+        if (!s.busy && !s.waiting.empty()) {
+            const auto& next = s.waiting.front();
+            if (!next.held && !(next.after && *next.after)) {
+                able.push_back(&s);
+            }
+        }
+    }
+    if (able.empty()) {
+        return false;
+    }
+    auto& s = *able[emulated.random() % able.size()];
+    const auto next = std::move(s.waiting.front());
+    s.waiting.pop_front();
+    s.busy = true;
+    const bool late = emulated.asynchronous && emulated.random() % 8 == 0;
+    lock.unlock();
+    if (late) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    next.run();
+    lock.lock();
+    s.busy = false;
+    emulated.streams.remove_if(
+        [](const emulated_stream& t) { return t.destroyed && idle(t); });
+    return true;
+}
+
+void work_on()
+{
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    while (!emulated.ended) {
+        const bool ran = carry_out(lock);
+        emulated.stalled = !ran;
+        emulated.changed.notify_all();
+        if (!ran) {
+            emulated.changed.wait(lock);
+        }
+    }
+}
+
+// At once, where streams do not have their own time, nothing hangs and nothing is before
+// it.
+cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& after = {})
 {
     return within_memory([&] {
-        if (!hanging()) {
-            work();
+        std::unique_lock<std::mutex> lock(emulated.mutex);
+        const bool held = hanging();
+        if (emulated.asynchronous || held || !idle(s) || (after && *after)) {
+            s.waiting.push_back({ std::move(run), after, held });
+            emulated.stalled = false;
+            emulated.changed.notify_all();
             return;
         }
-        std::lock_guard<std::mutex> lock(emulated.mutex);
-        emulated.waiting.push_back(std::move(work));
+        lock.unlock();
+        run();
     });
+}
+
+// Sleeps until \p done. False, and noted, if that would be for ever.
+template <class Done>
+bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
+{
+    while (!done()) {
+        if (!emulated.asynchronous || emulated.stalled) {
+            gr::gpufec::cuda::faults::wait_for_ever();
+            return false;
+        }
+        emulated.changed.wait(lock);
+    }
+    return true;
 }
 
 } // namespace
@@ -89,22 +201,32 @@ void faults::forget_errors() { last_error = cudaSuccess; }
 void faults::release()
 {
     stop_hanging();
-    for (;;) {
-        std::function<void()> work;
-        {
-            std::lock_guard<std::mutex> lock(emulated.mutex);
-            if (emulated.waiting.empty()) {
-                return;
-            }
-            work = std::move(emulated.waiting.front());
-            emulated.waiting.pop_front();
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    for (auto& s : emulated.streams) {
+        for (auto& w : s.waiting) {
+            w.held = false;
         }
-        work();
+    }
+    if (emulated.asynchronous) {
+        emulated.stalled = false;
+        emulated.changed.notify_all();
+        emulated.changed.wait(lock, all_idle);
+    } else {
+        while (carry_out(lock)) {
+        }
     }
 }
 
 namespace emulation {
 
+void set_asynchronous(bool on)
+{
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    if (on && !emulated.worker.joinable()) {
+        emulated.worker = std::thread(work_on);
+    }
+    emulated.asynchronous = on;
+}
 void set_devices(int count) { emulated.devices = count; }
 void set_memory(std::size_t bytes) { emulated.memory = bytes; }
 std::size_t used_memory()
@@ -239,11 +361,12 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
 }
 
 // What frees does so even where it says that it failed: sanitizers look for what is lost.
+// It waits for all streams first.
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");
-    if (memory && !hanging(true)) {
-        std::lock_guard<std::mutex> lock(emulated.mutex);
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    if (memory && wait_for(lock, all_idle)) {
         const auto found = emulated.allocated.find(memory);
         if (found == emulated.allocated.end()) {
             return noted(cudaErrorInvalidValue);
@@ -262,10 +385,11 @@ cudaError_t cudaMemset(void* memory, int value, std::size_t bytes)
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t)
+cudaError_t
+cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaMemsetAsync");
-    return enqueue([=] { std::memset(memory, value, bytes); });
+    return enqueue(*stream, [=] { std::memset(memory, value, bytes); });
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind)
@@ -276,40 +400,55 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 
 cudaError_t cudaMemcpyAsync(
-    void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t)
+    void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaMemcpyAsync");
-    return enqueue([=] { std::memcpy(to, from, bytes); });
+    return enqueue(*stream, [=] { std::memcpy(to, from, bytes); });
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned)
 {
     FAILS_IF_TOLD("cudaStreamCreateWithFlags");
-    return within_memory([&] { *stream = new emulated_stream; });
+    return within_memory([&] {
+        std::lock_guard<std::mutex> lock(emulated.mutex);
+        *stream = &emulated.streams.emplace_back();
+    });
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    delete stream;
+    {
+        std::lock_guard<std::mutex> lock(emulated.mutex);
+        stream->destroyed = true;
+        emulated.streams.remove_if(
+            [](const emulated_stream& s) { return s.destroyed && idle(s); });
+    }
     return call("cudaStreamDestroy");
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t)
+cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamQuery");
-    return hanging() ? cudaErrorNotReady : cudaSuccess;
+    std::lock_guard<std::mutex> lock(emulated.mutex);
+    return idle(*stream) ? cudaSuccess : cudaErrorNotReady;
 }
 
+// The default stream, on which nothing is ever put, does not wait for the others.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");
-    hanging(stream != nullptr);
+    if (stream) {
+        std::unique_lock<std::mutex> lock(emulated.mutex);
+        wait_for(lock, [=] { return idle(*stream); });
+    }
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    return call("cudaStreamWaitEvent");
+    FAILS_IF_TOLD("cudaStreamWaitEvent");
+    return enqueue(
+        *stream, [] {}, event->pending);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned)
@@ -324,23 +463,30 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return call("cudaEventDestroy");
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaEventRecord");
-    *event->pending = true;
-    return enqueue([pending = event->pending] { *pending = false; });
+    flag pending;
+    const auto error =
+        within_memory([&] { pending = std::make_shared<std::atomic<bool>>(true); });
+    if (error != cudaSuccess) {
+        return error;
+    }
+    event->pending = pending;
+    return enqueue(*stream, [pending] { *pending = false; });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     FAILS_IF_TOLD("cudaEventQuery");
-    return *event->pending ? cudaErrorNotReady : cudaSuccess;
+    return event->pending && *event->pending ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     FAILS_IF_TOLD("cudaEventSynchronize");
-    hanging(*event->pending);
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    wait_for(lock, [pending = event->pending] { return !pending || !*pending; });
     return cudaSuccess;
 }
 
@@ -364,20 +510,21 @@ cudaError_t cudaHostRegister(void* memory, std::size_t, unsigned)
 cudaError_t cudaHostUnregister(void* memory)
 {
     const auto error = call("cudaHostUnregister");
-    hanging(true);
-    std::lock_guard<std::mutex> lock(emulated.mutex);
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    wait_for(lock, all_idle);
     return emulated.registered.erase(memory) ? error : noted(cudaErrorInvalidValue);
 }
 
-cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* argument)
+cudaError_t
+cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument)
 {
     FAILS_IF_TOLD("cudaLaunchHostFunc");
-    return enqueue([=] { function(argument); });
+    return enqueue(*stream, [=] { function(argument); });
 }
 
-void emulated_launch(cudaStream_t, std::function<void()> kernel)
+void emulated_launch(cudaStream_t stream, std::function<void()> kernel)
 {
     if (call("launch") == cudaSuccess) {
-        enqueue(std::move(kernel));
+        enqueue(*stream, std::move(kernel));
     }
 }

@@ -10,6 +10,9 @@
 
 namespace gr::gpufec::cuda::emulation {
 
+//! Whether streams are carried out on a thread of their own, a while after each call, in
+//! an order that is theirs; else within the calls. While nothing is on a stream.
+void set_asynchronous(bool on);
 void set_devices(int count);
 void set_memory(std::size_t bytes); //!< of all devices together
 std::size_t used_memory();
