@@ -1,0 +1,423 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Packets put into BBFRAMEs bit by bit, as the standard says it, and taken out again. */
+
+#include "packets.h"
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+
+using namespace gr::gpufec::bbframe;
+
+namespace {
+
+using bytes = std::vector<std::uint8_t>;
+
+// CRC-8 from its definition.
+std::uint8_t plain_crc(const bytes& of)
+{
+    unsigned r = 0;
+    for (const auto byte : of) {
+        for (int i = 7; i >= 0; --i) {
+            const unsigned out = (r >> 7 ^ byte >> i) & 1u;
+            r = (r << 1 & 0xff) ^ (out ? 0xd5u : 0);
+        }
+    }
+    return r;
+}
+
+bytes random_packet(std::mt19937& random)
+{
+    bytes packet = { 0x47 };
+    while (packet.size() < packet_bytes) {
+        packet.push_back(random());
+    }
+    packet[1] &= 0x1f;
+    return packet;
+}
+
+bytes null_packet()
+{
+    bytes packet(packet_bytes, 0xff);
+    packet[0] = 0x47;
+    packet[1] = 0x1f;
+    packet[3] = 0x10;
+    return packet;
+}
+
+struct mode {
+    bool efficient = false;
+    unsigned issy = 0; // bytes
+    bool deletion = false;
+    int isi = -1;
+};
+
+// Everything that is sent of packets, one bit a byte, and where packets begin.
+struct sender {
+    explicit sender(const mode& of) : m(of) {}
+
+    void put(const bytes& packet)
+    {
+        if (m.deletion && packet == null_packet() && deleted < 255) {
+            ++deleted;
+            return;
+        }
+        starts.push_back(bits.size());
+        bytes useful(packet.begin() + 1, packet.end());
+        for (unsigned i = 0; i < m.issy; ++i) {
+            useful.push_back(0x80 + i);
+        }
+        if (m.deletion) {
+            useful.push_back(deleted);
+            deleted = 0;
+        }
+        if (!m.efficient) {
+            put_byte(last_crc);
+            last_crc = plain_crc(useful);
+        }
+        for (const auto byte : useful) {
+            put_byte(byte);
+        }
+    }
+    void put_byte(unsigned byte)
+    {
+        for (int i = 7; i >= 0; --i) {
+            bits.push_back(byte >> i & 1);
+        }
+    }
+
+    // The next frame, with a data field of so many bits.
+    bytes frame(unsigned frame_bits, unsigned dfl)
+    {
+        unsigned syncd = 65535;
+        for (const auto start : starts) {
+            if (start >= sent && start < sent + dfl) {
+                syncd = start - sent;
+                break;
+            }
+        }
+        const unsigned upl = m.efficient ? 0 : 8 * (188 + m.issy + m.deletion);
+        bytes made = { std::uint8_t(0xc0 | (m.isi < 0) << 5 | (m.issy > 0) << 3 |
+                                    m.deletion << 2),
+                       std::uint8_t(m.isi < 0 ? 0 : m.isi),
+                       std::uint8_t(upl >> 8),
+                       std::uint8_t(upl),
+                       std::uint8_t(dfl >> 8),
+                       std::uint8_t(dfl),
+                       0x47,
+                       std::uint8_t(syncd >> 8),
+                       std::uint8_t(syncd) };
+        made.push_back(plain_crc(made) ^ (m.efficient ? 1 : 0));
+        made.resize((frame_bits + 7) / 8, 0x5a); // padding
+        for (unsigned i = 0; i < dfl; ++i) {
+            auto& byte = made[(80 + i) / 8];
+            const auto mask = 0x80u >> i % 8;
+            byte = (byte & ~mask) | (bits.at(sent + i) ? mask : 0);
+        }
+        sent += dfl;
+        return made;
+    }
+    bool has(unsigned dfl) const { return sent + dfl <= bits.size(); }
+
+    mode m;
+    unsigned deleted = 0, last_crc = 0;
+    std::vector<std::uint8_t> bits;
+    std::vector<std::size_t> starts;
+    std::size_t sent = 0;
+};
+
+bytes joined(const std::vector<bytes>& packets, std::size_t first, std::size_t end)
+{
+    bytes all;
+    for (auto i = first; i < end; ++i) {
+        all.insert(all.end(), packets[i].begin(), packets[i].end());
+    }
+    return all;
+}
+
+} // namespace
+
+TEST(Crc8, IsThatOfItsDefinition)
+{
+    std::mt19937 random(1);
+    const crc8 crc;
+    for (unsigned n = 0; n < 40; ++n) {
+        bytes some(n);
+        for (auto& byte : some) {
+            byte = random();
+        }
+        EXPECT_EQ(crc(some.data(), n), plain_crc(some));
+    }
+}
+
+TEST(Scrambling, BeginsAsTheStandardSays)
+{
+    // The register of EN 302 307-1, 5.2.2, stage by stage.
+    std::vector<int> stages = { 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 };
+    const auto sequence = scrambling(7000);
+    EXPECT_EQ(sequence[0], 0x03);
+    for (std::size_t i = 0; i < 8 * sequence.size(); ++i) {
+        const int bit = stages[13] ^ stages[14];
+        ASSERT_EQ(sequence[i / 8] >> (7 - i % 8) & 1, bit) << i;
+        stages.pop_back();
+        stages.insert(stages.begin(), bit);
+    }
+}
+
+TEST(Packets, ComeBackFromFramesOfAnyLengthAndMode)
+{
+    std::mt19937 random(2);
+    for (const auto& m : { mode{},
+                           mode{ true },
+                           mode{ false, 2 },
+                           mode{ false, 3, true },
+                           mode{ false, 0, true },
+                           mode{ true, 0, true },
+                           mode{ false, 0, false, 7 } }) {
+        for (const unsigned frame_bits : { 32208u, 2512u, 5660u, 1000u }) {
+            SCOPED_TRACE(testing::Message()
+                         << m.efficient << m.issy << m.deletion << ' ' << frame_bits);
+            std::vector<bytes> sent;
+            sender s(m);
+            for (unsigned i = 0; i < 200; ++i) {
+                sent.push_back(random() % 4 ? random_packet(random) : null_packet());
+                s.put(sent.back());
+            }
+            packets receiver(m.efficient, m.isi);
+            bytes out;
+            std::vector<packets::remark> remarks;
+            unsigned frames = 0;
+            while (s.has(frame_bits - 80)) {
+                // Some with padding.
+                const auto dfl = frame_bits - 80 - random() % 3 * 8 * (random() % 5);
+                receiver.push(s.frame(frame_bits, dfl).data(), frame_bits, out, remarks);
+                ++frames;
+            }
+            ASSERT_GE(out.size(), 140 * packet_bytes);
+            ASSERT_EQ(out.size() % packet_bytes, 0u);
+            ASSERT_EQ(out, joined(sent, 0, out.size() / packet_bytes));
+            EXPECT_EQ(receiver.count().frames, frames);
+            EXPECT_EQ(receiver.count().packets, out.size() / packet_bytes);
+            EXPECT_EQ(receiver.count().gaps + receiver.count().errors +
+                          receiver.count().dropped,
+                      0u);
+            ASSERT_EQ(remarks.size(), 1u);
+            EXPECT_TRUE(remarks[0].first && !remarks[0].error);
+            EXPECT_TRUE(receiver.synchronised());
+        }
+    }
+}
+
+TEST(Packets, LostAndBrokenFramesCostTheirPacketsOnly)
+{
+    std::mt19937 random(3);
+    constexpr unsigned frame_bits = 7032, dfl = frame_bits - 80;
+    std::vector<bytes> sent;
+    sender s({});
+    for (unsigned i = 0; i < 300; ++i) {
+        sent.push_back(random_packet(random));
+        s.put(sent.back());
+    }
+    packets receiver(false, -1);
+    bytes out;
+    std::vector<packets::remark> remarks;
+    std::set<unsigned> whole; // packets of which nothing was lost
+    for (unsigned i = 0; i + 1 < 300; ++i) {
+        whole.insert(i);
+    }
+    const auto lose = [&](std::size_t first, std::size_t end) {
+        for (unsigned i = 0; i < 300; ++i) { // with the CRC-8 behind it
+            if (s.starts[i] + 8 < end && s.starts[i] + 1512 > first) {
+                whole.erase(i);
+            }
+        }
+    };
+    unsigned broken = 0, gaps = 0;
+    bool lost = false;
+    for (unsigned f = 0; s.has(dfl); ++f) {
+        auto frame = s.frame(frame_bits, dfl);
+        if (f % 10 == 3) {
+            lose(s.sent - dfl, s.sent);
+            lost = true;
+            continue;
+        }
+        gaps += lost;
+        lost = false;
+        if (f % 10 == 6) { // a header that is wrong
+            frame[4] ^= 1;
+            ++broken;
+            lose(s.sent - dfl, s.sent);
+        }
+        receiver.push(frame.data(), frame_bits, out, remarks);
+    }
+    lose(s.sent, s.bits.size() + 1512);
+    std::vector<bytes> expected;
+    for (const auto i : whole) {
+        expected.push_back(sent[i]);
+    }
+    EXPECT_EQ(out, joined(expected, 0, expected.size()));
+    EXPECT_EQ(receiver.count().dropped, broken);
+    EXPECT_EQ(receiver.count().gaps, gaps);
+    EXPECT_GE(gaps, 6u);
+    EXPECT_EQ(receiver.count().errors, 0u);
+    std::size_t beginnings = 0;
+    for (const auto i : whole) {
+        beginnings += i == 0 || whole.count(i - 1) == 0;
+    }
+    EXPECT_EQ(remarks.size(), beginnings);
+}
+
+TEST(Packets, AWrongCrcSetsTheErrorIndicator)
+{
+    std::mt19937 random(4);
+    sender s({});
+    std::vector<bytes> sent;
+    for (unsigned i = 0; i < 30; ++i) {
+        sent.push_back(random_packet(random));
+        s.put(sent.back());
+    }
+    s.bits[s.starts[5] + 8 + 1000] ^= 1;
+    s.bits[s.starts[10] + 3] ^= 1; // the CRC-8 of packet 9
+    packets receiver(false, -1);
+    bytes out;
+    std::vector<packets::remark> remarks;
+    while (s.has(6952)) {
+        receiver.push(s.frame(7032, 6952).data(), 7032, out, remarks);
+    }
+    sent[5][1 + 1000 / 8] ^= 0x80 >> 1000 % 8;
+    sent[5][1] |= 0x80;
+    sent[9][1] |= 0x80;
+    ASSERT_EQ(out, joined(sent, 0, out.size() / packet_bytes));
+    EXPECT_EQ(receiver.count().errors, 2u);
+    ASSERT_EQ(remarks.size(), 3u);
+    EXPECT_EQ(remarks[1].at, 5 * packet_bytes);
+    EXPECT_EQ(remarks[2].at, 9 * packet_bytes);
+    EXPECT_TRUE(remarks[2].error && !remarks[2].first);
+}
+
+TEST(Packets, StreamsAreKeptApart)
+{
+    std::mt19937 random(5);
+    std::vector<sender> senders = { sender({ false, 0, false, 1 }),
+                                    sender({ false, 0, false, 2 }) };
+    std::vector<bytes> sent[2];
+    for (unsigned i = 0; i < 60; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            sent[k].push_back(random_packet(random));
+            senders[k].put(sent[k].back());
+        }
+    }
+    packets both(false, -1), second(false, 2);
+    bytes of_both, of_second;
+    std::vector<packets::remark> remarks;
+    unsigned first_frames = 0;
+    while (senders[0].has(6952) && senders[1].has(6952)) {
+        const auto k = random() % 2;
+        const auto frame = senders[k].frame(7032, 6952);
+        first_frames += k == 0;
+        both.push(frame.data(), 7032, of_both, remarks);
+        second.push(frame.data(), 7032, of_second, remarks);
+    }
+    EXPECT_EQ(of_second, joined(sent[1], 0, of_second.size() / packet_bytes));
+    EXPECT_EQ(second.count().passed_over, first_frames);
+    EXPECT_EQ(both.count().gaps + both.count().errors, 0u);
+    std::size_t next[2] = {};
+    for (std::size_t at = 0; at < of_both.size(); at += packet_bytes) {
+        const bytes packet(&of_both[at], &of_both[at] + packet_bytes);
+        const int k = packet == sent[0][next[0]] ? 0 : 1;
+        ASSERT_EQ(packet, sent[k][next[k]]);
+        ++next[k];
+    }
+}
+
+TEST(Packets, GenericStreamsGoTheirOwnWay)
+{
+    bytes seen;
+    int calls = 0;
+    packets receiver(
+        false, -1, [&](const header& h, const std::uint8_t* of, std::size_t n) {
+            EXPECT_EQ(h.kind, header::stream::generic_continuous);
+            seen.assign(of, of + n);
+            ++calls;
+        });
+    bytes frame = { 0x60, 0, 0, 0, 0x01, 0x40, 0, 0, 0 };
+    frame.push_back(plain_crc(frame));
+    frame.resize(7032 / 8, 0x33);
+    bytes out;
+    std::vector<packets::remark> remarks;
+    receiver.push(frame.data(), 7032, out, remarks);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(seen, bytes(frame.begin(), frame.begin() + 10 + 40));
+    EXPECT_TRUE(out.empty());
+    EXPECT_EQ(receiver.count().generic, 1u);
+}
+
+TEST(Packets, HeadersThatCannotBeAreDropped)
+{
+    bytes out;
+    std::vector<packets::remark> remarks;
+    packets receiver(false, -1);
+    unsigned dropped = 0;
+    const auto push =
+        [&](unsigned upl, unsigned dfl, unsigned syncd, unsigned type = 0xe0) {
+            bytes frame = { std::uint8_t(type),
+                            0,
+                            std::uint8_t(upl >> 8),
+                            std::uint8_t(upl),
+                            std::uint8_t(dfl >> 8),
+                            std::uint8_t(dfl),
+                            0x47,
+                            std::uint8_t(syncd >> 8),
+                            std::uint8_t(syncd) };
+            frame.push_back(plain_crc(frame));
+            frame.resize(7032 / 8);
+            receiver.push(frame.data(), 7032, out, remarks);
+            return receiver.count().dropped;
+        };
+    EXPECT_EQ(push(1504, 6952, 0), dropped);
+    EXPECT_EQ(push(1504, 6960, 0), ++dropped); // longer than the frame
+    EXPECT_EQ(push(1504, 65535, 0), ++dropped);
+    EXPECT_EQ(push(1504, 3000, 3001), ++dropped); // begins behind its end
+    EXPECT_EQ(push(1496, 6952, 0), ++dropped);    // no transport packet
+    EXPECT_EQ(push(1512, 6952, 0), ++dropped);    // nothing is said of what is more
+    EXPECT_EQ(push(1512, 6952, 0, 0xe4), dropped);
+    EXPECT_EQ(push(0, 6952, 0), ++dropped);
+    EXPECT_EQ(push(65535, 6952, 0, 0xec), ++dropped);
+    EXPECT_EQ(push(1504, 6952, 65535), dropped);
+    EXPECT_EQ(push(1504, 0, 0), dropped);
+    receiver.push(out.data(), 0, out, remarks);
+    EXPECT_EQ(receiver.count().dropped, ++dropped);
+}
+
+TEST(Packets, NoiseBreaksNothing)
+{
+    std::mt19937 random(6);
+    for (const bool efficient : { false, true }) {
+        packets receiver(efficient, -1);
+        bytes out;
+        std::vector<packets::remark> remarks;
+        const crc8 crc;
+        for (unsigned i = 0; i < 20000; ++i) {
+            bytes frame(300 + random() % 20);
+            for (auto& byte : frame) {
+                byte = random();
+            }
+            frame[0] |= random() % 4 ? 0xc0 : 0;
+            frame[4] &= 0x07;
+            if (random() % 2) {
+                const unsigned upl = 1504 + 8 * (random() % 5);
+                frame[2] = upl >> 8;
+                frame[3] = upl;
+                frame[7] &= 7;
+            }
+            frame[9] = crc(frame.data(), 9) ^ (efficient && random() % 2);
+            receiver.push(frame.data(), 8 * frame.size() - random() % 8, out, remarks);
+            ASSERT_EQ(out.size() % packet_bytes, 0u);
+            out.clear();
+            remarks.clear();
+        }
+        EXPECT_GT(receiver.count().packets, 50u);
+        EXPECT_GT(receiver.count().dropped, 100u);
+    }
+}

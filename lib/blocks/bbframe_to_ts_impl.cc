@@ -1,0 +1,251 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "bbframe_to_ts_impl.h"
+#include "pipeline/refuse.h"
+#include <gnuradio/buffer_reader.h>
+#include <gnuradio/gpufec/bch.h>
+#include <gnuradio/io_signature.h>
+#include <algorithm>
+
+namespace gr::gpufec {
+
+bbframe_to_ts::sptr bbframe_to_ts::make(const std::string& standard,
+                                        const std::string& frame_size,
+                                        const std::string& rate,
+                                        bool descramble,
+                                        int isi,
+                                        const std::string& length_tag)
+{
+    require(isi >= -1 && isi <= 255, "isi", isi, "0 to 255, and -1 for all");
+    const auto code = bch_code::standard(standard, frame_size, rate);
+    return gnuradio::make_block_sptr<bbframe_to_ts_impl>(length_tag.empty() ? code.k()
+                                                                            : 0,
+                                                         standard == "dvbt2",
+                                                         descramble,
+                                                         isi,
+                                                         length_tag);
+}
+
+bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
+                                       bool high_efficiency,
+                                       bool descramble,
+                                       int isi,
+                                       const std::string& length_tag)
+    : gr::block("bbframe_to_ts",
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      d_frame_bits(frame_bits),
+      d_descramble(descramble),
+      d_generic_port(pmt::mp("generic")),
+      d_status_port(pmt::mp("status")),
+      d_begin_key(pmt::mp("ts_begin")),
+      d_error_key(pmt::mp("ts_error")),
+      d_source(pmt::mp(alias())),
+      d_extractor(high_efficiency,
+                  isi,
+                  [this](const bbframe::header& header,
+                         const std::uint8_t* bytes,
+                         std::size_t count) { send_generic(header, bytes, count); }),
+      d_gatherer(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag),
+                 sizeof(std::uint8_t),
+                 [this](const std::string& text) { d_logger->warn("{}", text); })
+{
+    // The longest that there are.
+    constexpr std::size_t most_bytes = 64800 / 8;
+    d_scrambling = bbframe::scrambling(most_bytes);
+    d_gatherer.set_length((frame_bits + 7) / 8);
+    d_gatherer.keep(most_bytes);
+    message_port_register_out(d_generic_port);
+    message_port_register_out(d_status_port);
+    set_tag_propagation_policy(TPP_CUSTOM);
+    set_output_multiple(bbframe::packet_bytes);
+}
+
+bool bbframe_to_ts_impl::start()
+{
+    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
+    // goes on. Else another one begins.
+    if (d_detail.lock() != detail()) {
+        restart();
+        d_detail = detail();
+    }
+    return block::start();
+}
+
+void bbframe_to_ts_impl::restart()
+{
+    d_extractor.restart();
+    d_gatherer.restart();
+    d_made.clear();
+    d_sent = 0;
+    d_taken = d_given = d_made_before = 0;
+    d_input_tags.clear();
+    d_tags.clear();
+    d_synchronised = d_ended = false;
+    d_told = {};
+    count();
+}
+
+void bbframe_to_ts_impl::forecast(int, gr_vector_int& ninput_items_required)
+{
+    const bool last = !d_ended && detail()->input(0)->done();
+    ninput_items_required[0] = d_sent < d_made.size() || last ? 0 : 1;
+}
+
+int bbframe_to_ts_impl::general_work(int noutput_items,
+                                     gr_vector_int& ninput_items,
+                                     gr_vector_const_void_star& input_items,
+                                     gr_vector_void_star& output_items)
+{
+    const auto* in = reinterpret_cast<const std::byte*>(input_items[0]);
+    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
+    const std::size_t available = ninput_items[0];
+    const std::size_t room = std::max(noutput_items, output_multiple());
+    const bool ended = all_arrived(available);
+
+    const auto read = nitems_read(0);
+    const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
+        get_tags_in_range(tags, 0, read + from, read + available);
+        for (auto& tag : tags) {
+            tag.offset -= read + from;
+        }
+    };
+    d_input_tags.read(
+        d_taken, available, fetch, [this](const tag_t& tag) { d_gatherer.note(tag); });
+
+    std::size_t taken = 0, given = 0;
+    for (;;) {
+        given += send(out + given, room - given);
+        if (d_sent < d_made.size()) {
+            break;
+        }
+        const auto n = d_gatherer.gather(in + taken, d_taken + taken, available - taken);
+        taken += n;
+        if (d_gatherer.complete()) {
+            take_frame(d_taken + taken);
+            d_gatherer.clear();
+        } else if (n == 0) {
+            break;
+        }
+    }
+    if (ended && taken == available && d_sent == d_made.size() && !d_ended) {
+        d_ended = true;
+        d_gatherer.end();
+        tell("ended");
+    }
+    consume_each(taken);
+    d_taken += taken;
+    d_tags.release(d_given + given, [this](tag_t tag) {
+        tag.offset += nitems_written(0) - d_given;
+        add_item_tag(0, tag);
+    });
+    d_given += given;
+    return given;
+}
+
+// Whether nothing follows the items at hand.
+bool bbframe_to_ts_impl::all_arrived(std::size_t available) const
+{
+    // In this order: what had arrived when the input ended is available afterwards.
+    const auto reader = detail()->input(0);
+    gr::thread::scoped_lock guard(*reader->mutex());
+    return reader->done() && std::size_t(reader->items_available()) <= available;
+}
+
+std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t room)
+{
+    const auto n = std::min(room, d_made.size() - d_sent);
+    std::copy_n(d_made.begin() + d_sent, n, out);
+    d_sent += n;
+    return n;
+}
+
+// A frame, whose items end before item \p end of the stream; all packets are sent.
+void bbframe_to_ts_impl::take_frame(std::uint64_t end)
+{
+    const auto first = d_made_before;
+    d_input_tags.release(end, [&](tag_t tag) {
+        tag.offset = first;
+        d_tags.hold(tag);
+    });
+
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(d_gatherer.items());
+    const auto kept = d_gatherer.kept();
+    if (d_descramble) {
+        d_frame.resize(kept);
+        std::transform(bytes,
+                       bytes + kept,
+                       d_scrambling.begin(),
+                       d_frame.begin(),
+                       [](std::uint8_t a, std::uint8_t b) { return a ^ b; });
+        bytes = d_frame.data();
+    }
+    d_made.clear();
+    d_sent = 0;
+    d_remarks.clear();
+    d_extractor.push(bytes, d_frame_bits ? d_frame_bits : 8 * kept, d_made, d_remarks);
+    d_made_before += d_made.size();
+    for (const auto& remark : d_remarks) {
+        tag_t tag;
+        tag.offset = first + remark.at;
+        tag.srcid = d_source;
+        if (remark.first) {
+            tag.key = d_begin_key;
+            tag.value = pmt::from_long(remark.isi);
+            d_tags.hold(tag);
+        }
+        if (remark.error) {
+            tag.key = d_error_key;
+            tag.value = pmt::PMT_T;
+            d_tags.hold(tag);
+        }
+    }
+    count();
+    if (d_extractor.synchronised() != d_synchronised &&
+        std::chrono::steady_clock::now() - d_told >= std::chrono::seconds(1)) {
+        d_synchronised = !d_synchronised;
+        tell(d_synchronised ? "synchronised" : "lost");
+    }
+}
+
+void bbframe_to_ts_impl::count()
+{
+    const auto& now = d_extractor.count();
+    d_frames = now.frames;
+    d_dropped = now.dropped;
+    d_generic = now.generic;
+    d_gaps = now.gaps;
+    d_packets = now.packets;
+    d_errors = now.errors;
+}
+
+void bbframe_to_ts_impl::tell(const char* event)
+{
+    auto message = pmt::make_dict();
+    const auto add = [&](const char* key, const pmt::pmt_t& value) {
+        message = pmt::dict_add(message, pmt::mp(key), value);
+    };
+    add("event", pmt::mp(event));
+    add("frame_count", pmt::from_uint64(d_frames));
+    add("dropped_frame_count", pmt::from_uint64(d_dropped));
+    add("generic_frame_count", pmt::from_uint64(d_generic));
+    add("gap_count", pmt::from_uint64(d_gaps));
+    add("packet_count", pmt::from_uint64(d_packets));
+    add("packet_error_count", pmt::from_uint64(d_errors));
+    message_port_pub(d_status_port, message);
+    d_told = std::chrono::steady_clock::now();
+}
+
+void bbframe_to_ts_impl::send_generic(const bbframe::header& header,
+                                      const std::uint8_t* bytes,
+                                      std::size_t count)
+{
+    auto meta = pmt::make_dict();
+    meta = pmt::dict_add(meta, pmt::mp("ts_gs"), pmt::from_long(long(header.kind)));
+    meta = pmt::dict_add(
+        meta, pmt::mp("isi"), pmt::from_long(header.single_input ? -1 : header.isi));
+    message_port_pub(d_generic_port, pmt::cons(meta, pmt::init_u8vector(count, bytes)));
+}
+
+} // namespace gr::gpufec

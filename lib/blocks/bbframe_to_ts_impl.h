@@ -1,0 +1,82 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Packets of BBFRAMEs as a block: GNU Radio's side of bbframe::packets. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_BBFRAME_TO_TS_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_BBFRAME_TO_TS_IMPL_H
+
+#include "bbframe/packets.h"
+#include "frame_gatherer.h"
+#include "tag_queue.h"
+#include <gnuradio/block_detail.h>
+#include <gnuradio/gpufec/bbframe_to_ts.h>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace gr::gpufec {
+
+class bbframe_to_ts_impl : public bbframe_to_ts
+{
+public:
+    //! \p frame_bits of each frame; 0: as the tags of \p length_tag say
+    bbframe_to_ts_impl(std::size_t frame_bits,
+                       bool high_efficiency,
+                       bool descramble,
+                       int isi,
+                       const std::string& length_tag);
+
+    bool start() override;
+    void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
+    int general_work(int noutput_items,
+                     gr_vector_int& ninput_items,
+                     gr_vector_const_void_star& input_items,
+                     gr_vector_void_star& output_items) override;
+
+    std::uint64_t frame_count() const override { return d_frames; }
+    std::uint64_t dropped_frame_count() const override { return d_dropped; }
+    std::uint64_t generic_frame_count() const override { return d_generic; }
+    std::uint64_t gap_count() const override { return d_gaps; }
+    std::uint64_t packet_count() const override { return d_packets; }
+    std::uint64_t packet_error_count() const override { return d_errors; }
+
+private:
+    void restart();
+    std::size_t send(std::uint8_t* out, std::size_t room);
+    void take_frame(std::uint64_t end);
+    void send_generic(const bbframe::header& header,
+                      const std::uint8_t* bytes,
+                      std::size_t count);
+    void count();
+    void tell(const char* event);
+    bool all_arrived(std::size_t available) const;
+
+    const std::size_t d_frame_bits;
+    const bool d_descramble;
+    const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
+
+    bbframe::packets d_extractor;
+    frame_gatherer d_gatherer;
+    std::vector<std::uint8_t> d_scrambling, d_frame;
+    std::vector<std::uint8_t> d_made; // packets that are being sent
+    std::size_t d_sent = 0;
+    std::vector<bbframe::packets::remark> d_remarks;
+
+    // Items of this stream so far; the flowgraph's own counts restart with unlock().
+    std::uint64_t d_taken = 0, d_given = 0, d_made_before = 0;
+    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
+    input_tags d_input_tags;
+    tag_queue d_tags;
+
+    bool d_synchronised = false, d_ended = false; // as was told
+    std::chrono::steady_clock::time_point d_told{};
+
+    std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },
+        d_packets{ 0 }, d_errors{ 0 };
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_BBFRAME_TO_TS_IMPL_H */

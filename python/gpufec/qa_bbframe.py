@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""BBFRAMEs of gr-dtv's transmitter, and what becomes of them when frames are lost."""
+
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, dtv, gpufec, gr
+import qa_support
+from qa_bch import DTV_FRAMES, every_code, lengths
+from qa_ldpc import T2
+
+
+def transport_packets(count, seed=1):
+    packets = np.random.default_rng(seed).integers(0, 256, (count, 188), np.uint8)
+    packets[:, 0] = 0x47
+    packets[:, 1] &= 0x7f # no transport error
+    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets go through as they are
+    return packets
+
+
+def dtv_frames(theirs, packets, scrambled=True, mode=dtv.INPUTMODE_NORMAL):
+    """BBFRAMEs of gr-dtv, one bit per byte."""
+    header = dtv.dvb_bbheader_bb(*theirs, dtv.RO_0_20, mode, dtv.INBAND_OFF, 168, 4000000)
+    sink = blocks.vector_sink_b()
+    graph = gr.top_block()
+    chain = [qa_support.vector_source(packets.ravel()), header]
+    if scrambled:
+        chain.append(dtv.dvb_bbscrambler_bb(*theirs))
+    graph.connect(*chain, sink)
+    graph.run()
+    return np.array(sink.data(), np.uint8)
+
+
+def extract(items, code, tags=(), **parameters):
+    block = gpufec.bbframe_to_ts(*code, **parameters)
+    items, tags = qa_support.run(qa_support.vector_source(items, tags), block)
+    return block, items, tags
+
+
+def packed_frames(code, bits):
+    _, k = lengths(code)
+    whole = bits[:len(bits) // k * k].reshape(-1, k)
+    return np.packbits(whole, axis=1)
+
+
+class message_sink(gr.basic_block):
+    def __init__(self):
+        gr.basic_block.__init__(self, "message_sink", None, None)
+        self.message_port_register_in(pmt.mp("in"))
+        self.set_msg_handler(pmt.mp("in"), self.take)
+        self.messages = []
+
+    def take(self, message):
+        self.messages.append(message)
+
+
+class qa_bbframe(unittest.TestCase):
+    def test_every_code_from_gr_dtv(self):
+        """Packets come back as they were. gr-dtv begins with a CRC-8 of no packet."""
+        count = 0
+        for code, theirs in every_code():
+            with self.subTest(code):
+                _, k = lengths(code)
+                packets = transport_packets(12 * k // 1504 + 2, count)
+                for scrambled in (True, False):
+                    bits = dtv_frames(theirs, packets, scrambled)
+                    frames = packed_frames(code, bits)
+                    block, items, tags = extract(frames.ravel(), code, descramble=scrambled)
+                    self.assertGreater(len(items), 9 * k // 8)
+                    self.assertEqual(len(items) % 188, 0)
+                    self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
+                    self.assertEqual(block.frame_count(), len(frames))
+                    self.assertEqual(block.packet_count(), len(items) // 188)
+                    self.assertEqual((block.dropped_frame_count(), block.gap_count(),
+                                      block.packet_error_count(),
+                                      block.generic_frame_count()), (0, 0, 0, 0))
+                    self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
+                    self.assertEqual(qa_support.tags_of(tags, "ts_error"), [])
+                count += 1
+        self.assertEqual(count, 75)
+
+    def test_high_efficiency_of_t2(self):
+        for size, rates in T2.items():
+            for rate in rates[:3]:
+                with self.subTest(size=size, rate=rate):
+                    code = ("dvbt2", size, rate)
+                    theirs = (dtv.STANDARD_DVBT2, DTV_FRAMES[size],
+                              getattr(dtv, "C" + rate.replace("/", "_")))
+                    packets = transport_packets(400)
+                    frames = packed_frames(code, dtv_frames(theirs, packets,
+                                                            mode=dtv.INPUTMODE_HIEFF))
+                    block, items, _ = extract(frames.ravel(), code)
+                    self.assertGreater(len(items), 10 * 188)
+                    self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
+                    self.assertEqual(block.gap_count(), 0)
+                    block, items, _ = extract(frames.ravel(), ("dvbs2", size, rate)
+                                              if size == "normal" else
+                                              ("dvbs2", "short", rate))
+                    self.assertEqual(block.dropped_frame_count(), len(frames))
+                    self.assertEqual(len(items), 0)
+
+    def example(self, code=("dvbs2", "short", "8/9"), count=100):
+        theirs = (dtv.STANDARD_DVBS2, DTV_FRAMES[code[1]],
+                  getattr(dtv, "C" + code[2].replace("/", "_")))
+        packets = transport_packets(count)
+        return packets, packed_frames(code, dtv_frames(theirs, packets))
+
+    def test_lost_and_broken_frames(self):
+        code = ("dvbs2", "short", "8/9")
+        packets, frames = self.example(code)
+        received = np.delete(frames, 3, axis=0)      # 3 is lost
+        received[6, 5] ^= 1                          # the header of 7 is wrong
+        received[8, 500] ^= 1                        # and something in 9
+        block, items, tags = extract(received.ravel(), code)
+        self.assertEqual((block.dropped_frame_count(), block.gap_count(),
+                          block.packet_error_count()), (1, 1, 1))
+        kept = [p for p in range(len(packets))
+                if not any(188 * p + 1 < 1769 * (f + 1) and 188 * (p + 1) + 1 > 1769 * f
+                           for f in (3, 7))]
+        kept = [p for p in kept if 188 * (p + 1) < 1769 * len(frames)]
+        found = items.reshape(-1, 188)
+        self.assertEqual(len(found), len(kept))
+        differ = [i for i, p in enumerate(kept) if not np.array_equal(found[i], packets[p])]
+        self.assertEqual(len(differ), 1)
+        self.assertEqual(found[differ[0], 1], packets[kept[differ[0]], 1] | 0x80)
+        self.assertEqual(qa_support.tags_of(tags, "ts_error"), [(188 * differ[0], True)])
+        jumps = [0] + [i for i in range(1, len(kept)) if kept[i] != kept[i - 1] + 1]
+        self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(188 * i, -1) for i in jumps])
+        self.assertEqual(len(jumps), 3)
+
+    def test_pieces_and_tags(self):
+        code = ("dvbs2", "short", "8/9")
+        packets, frames = self.example(code)
+        tags = [(0, pmt.mp("a"), pmt.from_long(0)), (1779 * 4 + 9, pmt.mp("a"),
+                                                     pmt.from_long(4))]
+        source = qa_support.array_source(np.concatenate([frames.ravel(), frames[0, :100]]),
+                                         900, 3, tags)
+        items, out = qa_support.run(source, gpufec.bbframe_to_ts(*code))
+        self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
+        first = 1769 * 4 // 188 * 188 # the first packet that ends in frame 4
+        self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
+
+    def test_frames_of_any_length_by_tags(self):
+        """Frames of several codes in one stream, as with ACM; their packets go on from
+        one to the next."""
+        rates = ["1/4", "8/9", "3/5", "1/2"]
+        frames, tags, at = [], [], 0
+        packets = transport_packets(130)
+        units = self.bits_of_units(packets)
+        for i in range(20):
+            _, k = lengths(("dvbs2", "short", rates[i % 4]))
+            dfl = k - 80
+            syncd = -at % 1504
+            header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
+                               syncd >> 8, syncd & 255], np.uint8)
+            header = np.append(header, np.uint8(self.crc8(header)))
+            frame = np.concatenate([np.unpackbits(header), units[at:at + dfl]])
+            at += dfl
+            tags.append((sum(map(len, frames)), pmt.mp("length"), pmt.from_long(k // 8)))
+            frames.append(np.packbits(frame))
+        block, items, _ = extract(np.concatenate(frames), ("dvbs2", "short", "1/4"), tags,
+                                  descramble=False, length_tag="length")
+        self.assertGreater(len(items), 70 * 188)
+        self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
+        self.assertEqual((block.frame_count(), block.gap_count()), (20, 0))
+
+    def crc8(self, data):
+        r = 0
+        for byte in data:
+            r ^= int(byte)
+            for _ in range(8):
+                r = (r << 1) ^ (0x1d5 if r & 0x80 else 0)
+        return r
+
+    def bits_of_units(self, packets):
+        """Packets with the CRC-8 of the one before in place of the sync byte."""
+        units = packets.copy()
+        units[:, 0] = [0] + [self.crc8(p[1:]) for p in packets[:-1]]
+        return np.unpackbits(units.ravel())
+
+    def test_messages(self):
+        code = ("dvbs2", "short", "8/9")
+        _, frames = self.example(code)
+        block = gpufec.bbframe_to_ts(*code, descramble=False)
+        generic = np.zeros(1779, np.uint8)
+        generic[:9] = 0x70, 0, 0, 0, 40 * 8 >> 8, 40 * 8 & 255, 0, 0, 0
+        generic[9] = self.crc8(generic[:9])
+        generic[10:] = np.arange(1769)
+        graph = gr.top_block()
+        status, pdus = message_sink(), message_sink()
+        sink = blocks.vector_sink_b()
+        graph.connect(qa_support.vector_source(np.tile(generic, 3)), block, sink)
+        graph.msg_connect(block, "generic", pdus, "in")
+        graph.msg_connect(block, "status", status, "in")
+        graph.run()
+        self.assertEqual(len(sink.data()), 0)
+        self.assertEqual(block.generic_frame_count(), 3)
+        self.assertEqual(len(pdus.messages), 3)
+        meta = pmt.to_python(pmt.car(pdus.messages[0]))
+        self.assertEqual(meta, {"ts_gs": 1, "isi": -1})
+        self.assertEqual(list(pmt.u8vector_elements(pmt.cdr(pdus.messages[0]))),
+                         generic[:50].tolist())
+        last = pmt.to_python(status.messages[-1])
+        self.assertEqual((last["event"], last["frame_count"], last["generic_frame_count"]),
+                         ("ended", 3, 3))
+
+    def test_behind_bch(self):
+        """gr-dtv's transmitter up to its BCH encoder, errors, and back."""
+        code = ("dvbs2", "normal", "3/4")
+        n, _ = lengths(code)
+        theirs = (dtv.STANDARD_DVBS2, dtv.FECFRAME_NORMAL, dtv.C3_4)
+        packets = transport_packets(300)
+        sent, _ = qa_support.run(qa_support.vector_source(dtv_frames(theirs, packets)),
+                                 dtv.dvb_bch_bb(*theirs))
+        received = sent.reshape(-1, n).copy()
+        received[:, 100:2500:200] ^= 1 # 12 of them
+        corrected, _ = qa_support.run(qa_support.vector_source(np.packbits(received)),
+                                      gpufec.bch_decoder(*code))
+        block, items, _ = extract(corrected, code)
+        self.assertGreater(len(items), 200 * 188)
+        self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
+        self.assertEqual(block.packet_error_count(), 0)
+
+    def test_refusals(self):
+        for wrong, text in ((dict(isi=256), "isi is 256"), (dict(isi=-2), "isi is -2"),
+                            (dict(rate="7/8"), 'rate is "7/8"')):
+            with self.assertRaisesRegex(ValueError, text):
+                gpufec.bbframe_to_ts(**wrong)
+
+
+if __name__ == "__main__":
+    qa_support.main()
