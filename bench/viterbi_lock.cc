@@ -203,7 +203,7 @@ json time_to_lock(const settings& s, std::uint64_t most_trials)
                     never += !found;
                     wrong += found && !right;
                     if (found) {
-                        const auto needed = double(found->window + search.window());
+                        const auto needed = double(found->looked_at);
                         values_needed.push_back(needed);
                         within += needed <= 20000;
                     }

@@ -3,6 +3,7 @@
 
 #include "encode_again.h"
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace gr::gpufec::viterbi {
@@ -14,6 +15,15 @@ unsigned highest_bits(std::uint64_t bytes)
 {
     return ((bytes >> 7 & 0x0101010101010101u) * 0x0102040810204080u) >> 56;
 }
+
+// Ones of a byte: not every processor that this is compiled for counts them.
+constexpr auto ones = [] {
+    std::array<std::uint8_t, 256> count{};
+    for (unsigned i = 1; i < count.size(); ++i) {
+        count[i] = std::uint8_t(count[i / 2] + i % 2);
+    }
+    return count;
+}();
 
 std::uint64_t not_zero(std::uint64_t bytes)
 {
@@ -93,8 +103,7 @@ encode_again::tally encode_again::operator()(const std::uint8_t* bits,
         std::memcpy(&eight, v, 8);
         const auto there = highest_bits(not_zero(eight)) & mask;
         const auto wrong = (highest_bits(eight) ^ signs) & there;
-        return tally{ std::uint32_t(__builtin_popcount(there)),
-                      std::uint32_t(__builtin_popcount(wrong)) };
+        return tally{ ones[there], ones[wrong] };
     };
     auto at = first - d_memory;
     for (std::size_t s = 0; s < steps; ++s) {

@@ -17,9 +17,15 @@ constexpr unsigned frame_stages = 2048;
 // Of a frame, before its decoder has settled.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t most_hypotheses = 1024;
-constexpr unsigned windows_as_one = 4;
 constexpr unsigned control_frames = 32;
 constexpr unsigned frame_bytes = frame_stages / 8;
+
+// Where a lock takes another one's place: values that are weighed as one, the farthest
+// that is looked back, the weakest signal that is expected, as a part of the chance
+// level, and the evidence that tells a short one from noise.
+constexpr std::size_t grain = 8;
+constexpr std::uint64_t farthest = 1u << 22;
+constexpr double weak = 0.6, enough = 10;
 
 // The order in which a mother code has the outputs of its codes.
 std::vector<unsigned> output_order(const conv_code& code)
@@ -268,46 +274,9 @@ void phase_search::measure_chance()
     }
 }
 
-// The chance level of these very values: their signs are drawn by lot.
-double phase_search::chance_of(const found& f, const value_span& values)
+phase_search::in_parts phase_search::count_parts(const mother& m, std::size_t frame) const
 {
-    if (d_control && d_control->index == f.index && d_control->window == f.window) {
-        tally all;
-        for (auto part = f.first; part <= f.last; ++part) {
-            all += d_control->of[part];
-        }
-        return all.rate();
-    }
-    const auto& r = d_readings[f.index];
-    auto& m = *d_mothers[r.mother];
-    const counter_random random(f.window);
-    const auto start = d_hypotheses[f.index].start(f.window);
-    auto* const first = m.frame(0);
-    lay(r, values, start, first);
-    m.frame(control_frames); // all are there
-    const auto size = m.frame_values();
-    for (unsigned i = 1; i <= control_frames; ++i) {
-        const auto* const from = m.frame(0);
-        auto* const frame = m.frame(i);
-        for (std::size_t k = 0; k < size; ++k) {
-            frame[k] = random.bit(i * size + k) ? -from[k] : from[k];
-        }
-    }
-    m.decode(control_frames + 1);
-    d_control = control{ f.index, f.window, {} };
-    for (unsigned i = 1; i <= control_frames; ++i) {
-        const auto counted = count_parts(m, i);
-        for (unsigned part = 0; part < parts; ++part) {
-            d_control->of[part] += counted[part];
-        }
-    }
-    return chance_of(f, values);
-}
-
-std::array<encode_again::tally, phase_search::parts>
-phase_search::count_parts(const mother& m, std::size_t frame) const
-{
-    std::array<tally, parts> counted{};
+    in_parts counted{};
     tally each[frame_stages];
     const std::size_t steps = (frame_stages - unsettled) / m.encoder.step_stages();
     m.count(frame, each);
@@ -321,7 +290,7 @@ phase_search::count_parts(const mother& m, std::size_t frame) const
 
 double phase_search::threshold() const
 {
-    return std::log(d_hypotheses.size() * (windows_as_one + runs) / false_alarm);
+    return std::log(d_hypotheses.size() * runs / false_alarm);
 }
 
 std::optional<phase_search::found>
@@ -342,149 +311,196 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     for (auto& m : d_mothers) {
         m->decode(std::exchange(m->used, 0));
     }
-    d_control.reset();
     // All of them first: what the frames hold goes when a chance level is measured.
-    std::vector<std::vector<std::array<tally, parts>>> counted(windows);
-    for (auto& window : counted) {
+    std::vector<seen> all(windows);
+    for (std::size_t w = 0; w < windows; ++w) {
+        all[w].first = first + w * stride();
         for (const auto& r : d_readings) {
             auto& m = *d_mothers[r.mother];
-            window.push_back(count_parts(m, m.used++));
+            all[w].of.push_back(count_parts(m, m.used++));
         }
     }
-    const auto size = d_hypotheses.size();
-    for (std::size_t w = 0; w < windows; ++w) {
-        found f{};
-        f.window = first + w * stride();
-        // Windows before this one, with it.
-        std::vector<tally> whole(size);
-        for (std::size_t i = 0; i < size; ++i) {
-            for (const auto& part : counted[w][i]) {
-                whole[i] += part;
-            }
+    for (auto& window : all) {
+        d_windows.push_front(std::move(window));
+        if (d_windows.size() > windows_as_one) {
+            d_windows.pop_back();
         }
-        d_before.push_front(std::move(whole));
-        if (d_before.size() > windows_as_one) {
-            d_before.pop_back();
+        const auto run = best_run();
+        if (!run) {
+            continue;
         }
-        std::vector<tally> sum(size);
-        f.first = 0;
-        f.last = parts - 1;
-        for (const auto& window : d_before) {
-            for (std::size_t i = 0; i < size; ++i) {
-                sum[i] += window[i];
-            }
-            if (decides(sum, f, values)) {
-                return f;
-            }
-        }
-        // A part of it alone, where a signal is short or fades.
-        for (f.first = 0; f.first < parts; ++f.first) {
-            sum.assign(size, tally());
-            for (f.last = f.first; f.last < parts; ++f.last) {
-                for (std::size_t i = 0; i < size; ++i) {
-                    sum[i] += counted[w][i][f.last];
-                }
-                if (decides(sum, f, values)) {
-                    return f;
-                }
-            }
+        const auto chance = chance_of(*run, values);
+        const auto& signs = run->signs;
+        if (signs.rate() < highest_rate * chance &&
+            likelihood_ratio(signs.values, signs.wrong, chance) >= threshold()) {
+            const auto& h = d_hypotheses[run->index];
+            const auto value = [&](unsigned before, unsigned part) {
+                const auto settled = frame_stages - unsettled;
+                return h.start(d_windows[before].first) +
+                       h.code().values(unsettled + settled * part / parts);
+            };
+            return found{ run->index,
+                          value(run->before, run->first),
+                          value(0, run->last + 1),
+                          signs.rate(),
+                          chance,
+                          d_windows[0].first + d_window };
         }
     }
     return {};
 }
 
-// Whether one hypothesis alone fits; if so, `f` says which.
-bool phase_search::decides(const std::vector<tally>& sum,
-                           found& f,
-                           const value_span& values)
+// Of all runs of parts that end in the newest window, the one with the strongest evidence
+// for one hypothesis alone.
+std::optional<phase_search::run> phase_search::best_run() const
 {
-    std::vector<double> ratio;
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-        const auto chance = d_chance[d_hypotheses[i].which()];
-        ratio.push_back(sum[i].rate() < highest_rate * chance
-                            ? likelihood_ratio(sum[i].values, sum[i].wrong, chance)
-                            : 0);
+    const auto least = threshold();
+    const auto size = d_hypotheses.size();
+    std::optional<run> best;
+    std::vector<tally> sum(size);
+    std::vector<double> ratio(size);
+    for (unsigned last = 0; last < parts; ++last) {
+        std::fill(sum.begin(), sum.end(), tally());
+        for (unsigned before = 0, part = last;;) {
+            unsigned strongest = 0;
+            for (std::size_t i = 0; i < size; ++i) {
+                sum[i] += d_windows[before].of[i][part];
+                const auto chance = d_chance[d_hypotheses[i].which()];
+                ratio[i] = sum[i].wrong < highest_rate * chance * sum[i].values
+                               ? likelihood_ratio(sum[i].values, sum[i].wrong, chance)
+                               : 0;
+                strongest = ratio[i] > ratio[strongest] ? unsigned(i) : strongest;
+            }
+            const auto most = ratio[strongest];
+            if (most >= least && (!best || most > best->ratio)) {
+                const auto rivals =
+                    std::count_if(ratio.begin(), ratio.end(), [&](double r) {
+                        return r > most - least / 2;
+                    });
+                if (rivals == 1) {
+                    best = { strongest, before, part, last, sum[strongest], most };
+                }
+            }
+            if (part > 0) {
+                --part;
+            } else if (++before < d_windows.size()) {
+                part = parts - 1;
+            } else {
+                break;
+            }
+        }
     }
-    const auto best = std::max_element(ratio.begin(), ratio.end());
-    if (*best < threshold()) {
-        return false;
-    }
-    const auto rivals = std::count_if(ratio.begin(), ratio.end(), [&](double other) {
-        return other > *best - threshold() / 2;
-    });
-    if (rivals > 1) {
-        return false;
-    }
-    f.index = unsigned(best - ratio.begin());
-    const auto& its = sum[f.index];
-    const auto& h = d_hypotheses[f.index];
-    f.begins = h.start(f.window) +
-               h.code().values(unsettled + (frame_stages - unsettled) * f.first / parts);
-    f.error_rate = its.rate();
-    f.chance = chance_of(f, values);
-    return f.error_rate < highest_rate * f.chance &&
-           likelihood_ratio(its.values, its.wrong, f.chance) >= threshold();
+    return best;
 }
 
-std::uint64_t
-phase_search::beginning(const value_span& values, const found& f, std::uint64_t least)
+// The chance level of the newest window's very values: their signs are drawn by lot.
+double phase_search::chance_of(const run& found, const value_span& values)
 {
-    const auto& h = d_hypotheses[f.index];
-    const auto& r = d_readings[f.index];
+    const auto& r = d_readings[found.index];
+    auto& m = *d_mothers[r.mother];
+    const auto window = d_windows[0].first;
+    const counter_random random(window);
+    m.frame(control_frames); // all are there
+    lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
+    const auto size = m.frame_values();
+    for (unsigned i = 1; i <= control_frames; ++i) {
+        const auto* const from = m.frame(0);
+        auto* const frame = m.frame(i);
+        for (std::size_t k = 0; k < size; ++k) {
+            frame[k] = random.bit(i * size + k) ? -from[k] : from[k];
+        }
+    }
+    m.decode(control_frames + 1);
+    tally all;
+    for (unsigned i = 1; i <= control_frames; ++i) {
+        const auto counted = count_parts(m, i);
+        for (auto part = found.before ? 0 : found.first; part <= found.last; ++part) {
+            all += counted[part];
+        }
+    }
+    return all.rate();
+}
+
+// Evidence for a lock, in nats, of each of the grains from one value to another.
+std::vector<float> phase_search::evidence(const value_span& values,
+                                          const lock& of,
+                                          std::uint64_t from,
+                                          std::uint64_t to)
+{
+    const auto& h = d_hypotheses[of.index];
+    const auto& r = d_readings[of.index];
     auto& m = *d_mothers[r.mother];
     const auto step_stages = m.encoder.step_stages();
-    const auto steps = (frame_stages - unsettled) / step_stages;
-    // A frame after the other, backwards, the settled part of each up to that of the one
-    // before.
-    const auto cycles = (frame_stages - unsettled) / r.stages; // or several of them
-    const double p = std::clamp(f.error_rate, f.chance / 20, f.chance * highest_rate);
-    const double if_wrong = std::log(p / f.chance);
-    const double if_right = std::log((1 - p) / (1 - f.chance));
-    constexpr double hopeless = 30, near = 3;
-    const auto bottom = std::int64_t(std::max(least, values.first));
+    const double p = of.chance * weak;
+    const double if_wrong = std::log(p / of.chance);
+    const double if_right = std::log((1 - p) / (1 - of.chance));
 
-    const auto newest = h.start(f.window);
-    double sum = 0, best = 0;
-    auto where = newest;
-    std::vector<tally> each(steps);
-    for (std::size_t frame = 0, at_once = 1;;
-         at_once = std::min<std::size_t>(32, 2 * at_once)) {
-        // What lies before the stream's beginning is erased.
-        std::vector<std::int64_t> starts;
-        for (std::size_t i = 0; i < at_once; ++i) {
-            const auto back = std::int64_t((frame + i) * cycles * r.values);
-            starts.push_back(std::int64_t(newest) - back);
+    // One frame after the other, the settled part of each behind that of the one before,
+    // and the first before `from`.
+    const auto cycles = (frame_stages - unsettled) / r.stages;
+    const auto steps = cycles * r.stages / step_stages;
+    const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();
+    const auto start = std::int64_t(h.start(from)) - std::int64_t(lead);
+    std::vector<float> grains((to - from + grain - 1) / grain);
+    std::vector<tally> each((frame_stages - unsettled) / step_stages);
+    const std::size_t frames =
+        (to - std::min<std::int64_t>(to, start)) / (cycles * r.values) + 1;
+    for (std::size_t first = 0; first < frames; first += control_frames) {
+        const auto n = std::min<std::size_t>(control_frames, frames - first);
+        for (std::size_t i = 0; i < n; ++i) {
+            lay(r, values, start + (first + i) * cycles * r.values, m.frame(i));
         }
-        for (std::size_t i = 0; i < at_once; ++i) {
-            lay(r, values, starts[i], m.frame(i));
-        }
-        m.decode(at_once);
-        for (std::size_t i = 0; i < at_once; ++i) {
+        m.decode(n);
+        for (std::size_t i = 0; i < n; ++i) {
             m.count(i, each.data());
-            const auto end =
-                frame + i == 0
-                    ? steps * (f.last + 1) / parts
-                    : std::min<std::size_t>(steps, cycles * r.stages / step_stages);
-            for (auto s = end; s-- > 0;) {
-                const auto right = each[s].values - each[s].wrong;
-                sum += each[s].wrong * if_wrong + right * if_right;
-                const auto stage = unsettled + s * step_stages;
-                const auto at = starts[i] + std::int64_t(h.code().values(stage));
-                if (at < bottom) {
-                    // If nothing speaks against the few before, they belong to it.
-                    return sum > best - near ? std::uint64_t(bottom) : where;
-                }
-                if (sum > best) {
-                    best = sum;
-                    where = std::uint64_t(at);
-                }
-                if (sum < best - hopeless) {
-                    return where;
+            for (std::size_t s = 0; s < steps; ++s) {
+                const auto at =
+                    start + std::int64_t((first + i) * cycles * r.values +
+                                         h.code().values(unsettled + s * step_stages));
+                if (at >= std::int64_t(from) && at < std::int64_t(to)) {
+                    grains[(at - from) / grain] +=
+                        float(each[s].wrong * if_wrong +
+                              (each[s].values - each[s].wrong) * if_right);
                 }
             }
         }
-        frame += at_once;
     }
+    return grains;
+}
+
+std::uint64_t phase_search::takeover(const value_span& values,
+                                     const lock& before,
+                                     const found& after,
+                                     std::uint64_t from)
+{
+    const auto quarter =
+        d_hypotheses[after.index].code().values((frame_stages - unsettled) / parts);
+    const auto to = std::min(values.end, after.begins + quarter);
+    from = std::max(from, to - std::min(to, farthest));
+    // What one of them explains of the signal up to each grain, if that begins with it:
+    // it may end and begin again, where there is enough evidence.
+    const auto explained = [](auto grain, auto end) {
+        std::vector<double> sums{ 0 };
+        double holds = 0, best = 0;
+        for (; grain != end; ++grain) {
+            holds = std::max(holds, best - enough) + *grain;
+            best = std::max(best, holds);
+            sums.push_back(best);
+        }
+        return sums;
+    };
+    const auto old_one = evidence(values, before, from, to);
+    const auto new_one = evidence(values, { after.index, after.chance }, from, to);
+    const auto until = explained(old_one.begin(), old_one.end());
+    const auto behind = explained(new_one.rbegin(), new_one.rend());
+    std::size_t where = 0;
+    const auto all = behind.size() - 1;
+    for (std::size_t i = 1; i <= all; ++i) {
+        if (until[i] + behind[all - i] >= until[where] + behind[all - where]) {
+            where = i;
+        }
+    }
+    return until[where] > 0 ? std::min(to, from + where * grain) : from;
 }
 
 } // namespace gr::gpufec::viterbi

@@ -20,6 +20,7 @@
 #define INCLUDED_GPUFEC_VITERBI_LOCK_H
 
 #include "encode_again.h"
+#include "held_input.h"
 #include "hypothesis.h"
 #include <array>
 #include <deque>
@@ -28,12 +29,6 @@
 #include <vector>
 
 namespace gr::gpufec::viterbi {
-
-//! Soft values of a stream, by their number; −127 is the least.
-struct value_span {
-    const std::int8_t* values;
-    std::uint64_t first, end;
-};
 
 class phase_search
 {
@@ -65,35 +60,62 @@ public:
     std::size_t windows_at_once() const { return d_at_once; }
 
     struct found {
-        unsigned index;       //!< of the hypothesis
-        std::uint64_t window; //!< the first value of the window that showed it
-        unsigned first, last; //!< quarters of the window, with those between
-        std::uint64_t begins; //!< the value that these begin with
-        double error_rate;    //!< part of the signs that were wrong
-        double chance;        //!< what it would have been by chance
+        unsigned index;             //!< of the hypothesis
+        std::uint64_t begins, ends; //!< the values that showed it
+        double error_rate;          //!< part of their signs that were wrong
+        double chance;              //!< what it would have been by chance
+        std::uint64_t looked_at;    //!< the value that was to be there to see it, and 1
     };
 
     /*!
      * \brief Looks at the window that begins at \p first, and at those that follow it by
      * stride(), \p windows in all.
      *
-     * What \p values lack is erased. The first window that decides ends the search.
-     * Windows that follow one another, since forget(), are seen as one, up to four.
+     * What \p values lack is erased. The first window that decides, with what of those
+     * before it since forget() makes its evidence strongest, ends the search.
      */
     std::optional<found>
     search(const value_span& values, std::uint64_t first, std::size_t windows);
-    void forget() { d_before.clear(); }
+    void forget() { d_windows.clear(); }
 
-    //! The value from which on \p found holds, at or behind \p least: looks back from its
-    //! window as long as it does.
-    std::uint64_t
-    beginning(const value_span& values, const found& found, std::uint64_t least);
+    //! A hypothesis that held before, with its chance level.
+    struct lock {
+        unsigned index;
+        double chance;
+    };
+    /*!
+     * \brief The value, from \p from on, at which \p after takes the place of what held
+     * before.
+     *
+     * Of all values it is that before which the one explains most of the signal, and
+     * behind which the other does, and the last of those; \p from, if \p before explains
+     * nothing.
+     */
+    std::uint64_t takeover(const value_span& values,
+                           const lock& before,
+                           const found& after,
+                           std::uint64_t from);
 
 private:
     using tally = encode_again::tally;
     static constexpr unsigned few = 16;
-    static constexpr unsigned parts = 4; // of a window, for signals shorter than it
-    static constexpr unsigned runs = parts * (parts + 1) / 2;
+    static constexpr unsigned parts = 8; // of a window, for signals shorter than it
+    static constexpr unsigned windows_as_one = 4;
+    static constexpr unsigned runs = windows_as_one * parts * parts;
+    using in_parts = std::array<tally, parts>;
+    // What a window shows.
+    struct seen {
+        std::uint64_t first;
+        std::vector<in_parts> of; // by hypothesis
+    };
+    // Parts of windows that follow one another, and the hypothesis they show.
+    struct run {
+        unsigned index;
+        unsigned before, first; // windows before the newest, and the part of the oldest
+        unsigned last;          // part of the newest
+        tally signs;
+        double ratio;
+    };
     struct mother; // decodes all hypotheses of codes that differ by their puncturing
                    // alone
     // Where a hypothesis has its code's values among a mother's.
@@ -108,9 +130,13 @@ private:
              const value_span& values,
              std::int64_t start,
              std::int8_t* out) const;
-    bool decides(const std::vector<tally>& sum, found& f, const value_span& values);
-    std::array<tally, parts> count_parts(const mother& m, std::size_t frame) const;
-    double chance_of(const found& f, const value_span& values);
+    std::optional<run> best_run() const;
+    in_parts count_parts(const mother& m, std::size_t frame) const;
+    double chance_of(const run& r, const value_span& values);
+    std::vector<float> evidence(const value_span& values,
+                                const lock& of,
+                                std::uint64_t from,
+                                std::uint64_t to);
     void measure_chance();
     double threshold() const;
 
@@ -120,15 +146,8 @@ private:
     std::vector<std::unique_ptr<mother>> d_mothers;
     std::vector<reading> d_readings; // by hypothesis
     std::vector<double> d_chance;    // by code, of Gaussian noise
-    // The last chance level that was measured.
-    struct control {
-        unsigned index;
-        std::uint64_t window;
-        std::array<tally, parts> of;
-    };
-    std::optional<control> d_control;
     std::size_t d_window = 0, d_at_once = 1;
-    std::deque<std::vector<tally>> d_before; // of the last windows, by hypothesis
+    std::deque<seen> d_windows; // the last ones, the newest first
 };
 
 //! G of the comment above; 0 at the chance level and beyond.

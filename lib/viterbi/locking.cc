@@ -6,13 +6,13 @@
  * it still holds. */
 
 #include "decoder_impl.h"
+#include "held_input.h"
 #include "lock.h"
+#include "lock_output.h"
+#include "lock_watch.h"
 #include "pipeline/engine.h"
 #include "pipeline/refuse.h"
-#include "soft_input.h"
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 namespace gr::gpufec {
 
@@ -22,19 +22,13 @@ namespace {
 
 // Input is taken so far ahead of what is decoded.
 constexpr std::size_t most_ahead = 1u << 18;
-// Checked output is made so far ahead of what is pulled.
-constexpr std::size_t most_given = 1u << 17;
 // A lock that was lost is looked for in so many windows, as if it had only faded.
 constexpr unsigned windows_of_doubt = 3;
-// Signs that are looked at, at the end of a stretch of the stream.
-constexpr double sample_values = 128, sample_errors = 9;
+// Of a lock that ends: what another may be older by, and what is kept of checked values.
+constexpr std::uint64_t older = 256, kept = 1024;
 constexpr unsigned least_stretch = 512;
-// Evidence that a lock is lost, as a logarithm of a likelihood ratio, and the values that
-// it has to come from.
-constexpr double lost = 20;
-constexpr std::size_t lost_values = 256;
-// Places whose tags may not have been asked for yet.
-constexpr std::size_t most_segments = 4096;
+constexpr std::size_t chunk = 1u << 14;
+constexpr std::uint64_t never = ~std::uint64_t(0);
 constexpr std::size_t most_changes = 1u << 16;
 constexpr std::size_t most_statistics = 1u << 16;
 
@@ -50,7 +44,9 @@ public:
           d_search(options,
                    as_received(d_codes, options.positive_bit),
                    constellation_from_string(options.lock_constellation),
-                   d_hooks)
+                   d_hooks),
+          d_held(options.format),
+          d_output(frame_layout{})
     {
         open(0);
         d_hooks.log(log_level::info,
@@ -68,9 +64,9 @@ public:
     bool ready() override
     {
         advance();
-        return available() > 0;
+        return d_output.available();
     }
-    bool due() const override { return d_state != state::searching && d_decoder->due(); }
+    bool due() const override { return d_state == state::locked && d_decoder->due(); }
     void flush() override
     {
         if (d_state == state::locked) {
@@ -81,7 +77,7 @@ public:
     bool done() override
     {
         advance();
-        return d_finishing && d_ended && available() == 0;
+        return d_finishing && d_ended && !d_output.available();
     }
     bool wait(std::chrono::milliseconds limit) override
     {
@@ -91,15 +87,16 @@ public:
     {
         open(d_which);
         d_search.forget();
-        d_head = d_tail = 0;
-        d_first = d_next_window = d_judged = 0;
+        d_held.clear();
+        d_output.clear();
+        d_next_window = d_judged = 0;
         d_windows = 0;
         d_finishing = d_ended = false;
         d_state = state::searching;
-        d_segments.clear();
-        d_pulling = 0;
+        d_before.reset();
+        d_next.reset();
+        d_until = never;
         d_changes.clear();
-        d_total_bits = d_total_bytes = 0;
         d_now = viterbi_lock();
         statistics.reset();
         stream_statistics.clear();
@@ -127,29 +124,18 @@ public:
 
     std::size_t push(const void* items, std::size_t count) override
     {
+        const auto* const from = static_cast<const std::byte*>(items);
+        const auto size = d_options.format == soft_format::float32 ? sizeof(float) : 1;
+        const auto values = d_held.values_per_item();
         std::size_t taken = 0;
-        const auto packed = d_options.format == soft_format::packed4;
         while (taken < count) {
             advance();
             if (full()) {
                 break;
             }
-            const auto most = (most_ahead - ahead() + 1) / (packed ? 2 : 1);
-            const auto n = std::min<std::size_t>(
-                count - taken,
-                std::max<std::size_t>(1, std::min<std::size_t>(most, 1u << 16)));
-            auto* const to = room_for(n * (packed ? 2 : 1));
-            if (d_options.format == soft_format::float32) {
-                convert(static_cast<const float*>(items) + taken,
-                        d_options.soft_scale,
-                        reinterpret_cast<std::byte*>(to),
-                        n);
-                limit(to, to, n);
-            } else if (packed) {
-                unpack4(static_cast<const std::byte*>(items) + taken, 0, 2 * n, to);
-            } else {
-                limit(static_cast<const std::int8_t*>(items) + taken, to, n);
-            }
+            const auto room = (most_ahead - ahead() + values - 1) / values;
+            const auto n = std::min({ count - taken, room, std::size_t(1u << 16) });
+            d_held.append(from + taken * size, n, d_options.soft_scale);
             taken += n;
         }
         advance();
@@ -158,19 +144,12 @@ public:
 
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override
     {
-        return pull(bytes, true, [&](const segment& s, std::size_t n) {
-            std::memcpy(out, s.bytes.data() + (s.given - s.base) / 8, n);
-        });
+        return pull([&] { return d_output.pull_packed(out, bytes); });
     }
 
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override
     {
-        return pull(bits, false, [&](const segment& s, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) {
-                const auto bit = s.given - s.base + i;
-                out[i] = s.bytes[bit / 8] >> (7 - bit % 8) & 1u;
-            }
-        });
+        return pull([&] { return d_output.pull_bits(out, bits); });
     }
 
     void set_soft_scale(float scale) override
@@ -192,19 +171,19 @@ public:
     viterbi_lock lock() const override
     {
         auto now = d_now;
-        now.error_rate = now.locked ? d_error_rate : 0;
+        now.error_rate = now.locked ? d_watch.error_rate() : 0;
         return now;
     }
 
     std::uint64_t placed_items() const override
     {
-        const auto packed = d_options.format == soft_format::packed4;
-        auto value = first_held();
-        if (d_state != state::searching) {
-            const auto& s = d_segments.back();
-            value = s.start + code().values(s.bits);
+        if (d_ended) {
+            return never / d_held.values_per_item();
         }
-        return (d_ended ? ~std::uint64_t(0) : value) / (packed ? 2 : 1);
+        const auto value = d_state == state::searching
+                               ? d_held.first()
+                               : segment().value_of(segment().stages);
+        return value / d_held.values_per_item();
     }
 
     const conv_code& code() const override { return d_codes[d_which]; }
@@ -214,35 +193,16 @@ public:
 
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
     {
-        const auto value = item * (d_options.format == soft_format::packed4 ? 2 : 1);
-        std::uint64_t at = packed ? d_total_bytes : d_total_bits;
-        for (auto s = d_segments.rbegin(); s != d_segments.rend(); ++s) {
-            const auto first = packed ? s->first_byte : s->first_bit;
-            if (value >= s->start) {
-                const auto bit = d_codes[s->which].stage_of(value - s->start);
-                return bit >= s->bits && s->closed
-                           ? std::min(at, first + (packed ? (s->bits + 7) / 8 : s->bits))
-                           : first + (packed ? bit / 8 : bit);
-            }
-            at = first;
-        }
-        return at;
+        return d_output.item_of(item * d_held.values_per_item(), packed);
     }
 
 private:
     enum class state { searching, locked, doubting };
 
-    // What one lock decodes.
-    struct segment {
-        unsigned which, index; // of the code, and of the hypothesis
-        std::uint64_t start;   // its first value in the stream
-        std::uint64_t first_bit, first_byte;
-        std::uint64_t bits = 0;            // checked
-        std::uint64_t given = 0;           // of these, pulled
-        bool closed = false;               // there will not be more
-        std::vector<std::uint8_t> bytes{}; // from bit `base` on
-        std::size_t filled = 0;
-        std::uint64_t base = 0;
+    // What is to be decoded from some value on.
+    struct start {
+        phase_search::found found;
+        std::uint64_t value, known; // and the one that had to be there to know it
     };
 
     static const viterbi_options& checked(const viterbi_options& o)
@@ -315,58 +275,22 @@ private:
         }
         const auto D = d_decoder->decode_length();
         d_stretch = (least_stretch + D - 1) / D * D;
-        d_fed = d_collected = d_clear = 0;
-        d_undecided = 0;
+        d_fed = d_checked = 0;
         d_inner_finished = false;
     }
 
-    // ---- what is held ----
-
-    std::uint64_t first_held() const { return d_first; }
-    std::uint64_t end_held() const { return d_first + d_tail - d_head; }
-    // Where the next n values go.
-    std::int8_t* room_for(std::size_t n)
+    lock_segment& segment() { return d_output.last(); }
+    const lock_segment& segment() const { return d_output.last(); }
+    const hypothesis& reading(unsigned index) const
     {
-        if (d_tail + n > d_held.size()) {
-            const auto count = d_tail - d_head;
-            std::memmove(d_held.data(), d_held.data() + d_head, count);
-            d_head = 0;
-            d_tail = count;
-            // So large that this is rare.
-            const auto spare = std::min<std::size_t>(8 * (count + n), 1u << 24);
-            if (count + n + spare / 2 > d_held.size()) {
-                d_held.resize(count + n + spare);
-            }
-        }
-        d_tail += n;
-        return d_held.data() + d_tail - n;
-    }
-    // −128 has no opposite, and counts as −127.
-    static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n)
-    {
-        for (std::size_t i = 0; i < n; ++i) {
-            to[i] = std::max<std::int8_t>(from[i], -127);
-        }
-    }
-    value_span held() const
-    {
-        return { d_held.data() + d_head, first_held(), end_held() };
-    }
-    void drop_before(std::uint64_t value)
-    {
-        const auto n = std::min<std::uint64_t>(value, end_held()) - first_held();
-        if (value <= first_held()) {
-            return;
-        }
-        d_first += n;
-        d_head += n;
+        return d_search.hypotheses()[index];
     }
     // Values that were taken and not yet looked at.
     std::size_t ahead() const
     {
         const auto seen =
-            d_state == state::locked ? d_segments.back().start + d_fed : d_next_window;
-        return end_held() - std::min(seen, end_held());
+            d_state == state::locked ? segment().start + d_fed : d_next_window;
+        return d_held.end() - std::min(seen, d_held.end());
     }
 
     // ---- going on ----
@@ -381,13 +305,26 @@ private:
         }
     }
 
+    template <class Pull>
+    std::size_t pull(Pull&& from_output)
+    {
+        advance();
+        const auto n = from_output();
+        if (n > 0) {
+            advance();
+        }
+        return n;
+    }
+
+    // ---- while searching ----
+
     // Tries the next windows; whether something went on.
     bool search()
     {
         if (d_ended) {
             return false;
         }
-        const auto end = end_held();
+        const auto end = d_held.end();
         const auto window = d_search.window(), stride = d_search.stride();
         std::size_t windows = 0;
         if (end >= d_next_window + window) {
@@ -397,8 +334,11 @@ private:
             // The last one as far as there is something.
             windows = end > d_next_window ? 1 : 0;
             if (windows == 0) {
-                give_up();
-                end_of_stream();
+                if (d_state == state::doubting) {
+                    give_up();
+                }
+                drop_unlocked(end);
+                d_ended = true;
                 return true;
             }
         }
@@ -408,9 +348,8 @@ private:
         if (windows == 0) {
             return false;
         }
-        const auto found = d_search.search(held(), d_next_window, windows);
-        if (found) {
-            begin(*found);
+        if (const auto found = d_search.search(d_held.span(), d_next_window, windows)) {
+            take(*found);
             return true;
         }
         d_windows += windows;
@@ -419,9 +358,9 @@ private:
             if (d_windows >= windows_of_doubt) {
                 give_up();
             }
-            return true;
+        } else {
+            forget_before(d_next_window);
         }
-        forget_before(d_next_window);
         return true;
     }
 
@@ -429,141 +368,137 @@ private:
     void forget_before(std::uint64_t window)
     {
         const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
-        drop_unlocked(std::min(keep, end_held()));
+        drop_unlocked(std::min(keep, d_held.end()));
     }
 
     void drop_unlocked(std::uint64_t value)
     {
-        if (value > first_held()) {
-            d_now.dropped += value - first_held();
-            drop_before(value);
-        }
-    }
-
-    // A hypothesis holds from somewhere before its window on.
-    void begin(const phase_search::found& found)
-    {
-        const auto& h = d_search.hypotheses()[found.index];
-        if (d_state == state::doubting) {
-            auto& s = d_segments.back();
-            if (s.index == found.index) {
-                // It had only faded: goes on as if nothing had been.
-                d_state = state::locked;
-                d_clear = std::max(d_clear, code().stages(found.begins - s.start));
-                d_error_rate = found.error_rate;
-                d_search.forget();
-                return;
-            }
-            close(d_lost_bits);
-            d_now.locked = false;
-            d_now.first_value = d_lost_value;
-            d_now.known_value = d_judged;
-            note_change();
-        } else {
-            // Windows were searched at once, and what is dropped must not depend on it.
-            forget_before(found.window);
-        }
-        const auto before = d_state == state::doubting ? d_lost_value : first_held();
-        // A slip is found where it was; else all that was kept is decoded.
-        const auto from =
-            d_state == state::doubting
-                ? d_search.beginning(
-                      held(),
-                      found,
-                      std::max(first_held(),
-                               before - std::min<std::uint64_t>(before, lost_values)))
-                : before;
-        const auto start = h.start(from);
-        d_now.dropped += start - std::min(start, before);
-        drop_before(start);
-        d_search.forget();
-        open(h.which());
-        segment s{};
-        s.which = h.which();
-        s.index = found.index;
-        s.start = start;
-        s.first_bit = d_total_bits;
-        s.first_byte = d_total_bytes;
-        d_segments.push_back(std::move(s));
-        while (d_segments.size() > most_segments && d_segments.front().closed &&
-               d_pulling > 0) {
-            d_segments.pop_front();
-            --d_pulling;
-        }
-        d_error_rate = found.error_rate;
-        d_chance = found.chance;
-        // What was decoded before is not held against it.
-        d_clear = code().stages(std::max(found.begins, start) - start);
-        d_state = state::locked;
-
-        auto& now = d_now;
-        now.locked = true;
-        now.first_value = start;
-        now.known_value =
-            std::min(end_held(), std::max(d_judged, found.window + d_search.window())) -
-            1;
-        now.preset = preset_of(h.which());
-        now.code = d_codes[h.which()].to_string();
-        const auto n = h.code().values_per_period();
-        const bool symbols = d_options.lock_constellation != "bpsk";
-        now.pair_phase =
-            start % (h.code().period() == 1 && !symbols ? h.code().outputs() : 2);
-        now.puncturing_phase = h.code().period() == 1 ? 0 : start % n;
-        now.rotation = 90 * h.quarter_turns();
-        now.swapped = h.swapped();
-        now.half_symbol = h.arrangement() >= hypothesis::order::half;
-        now.inverted = h.inverted();
-        now.error_rate = found.error_rate;
-        ++now.locks;
-        note_change();
-    }
-
-    void note_change()
-    {
-        d_now.first_bit = d_total_bits;
-        d_now.first_byte = d_total_bytes;
-        d_changes.push_back(d_now);
-        if (d_changes.size() > most_changes) {
-            d_changes.pop_front(); // nobody takes them
-        }
-    }
-
-    // The last segment ends with `bits`, at least what was checked.
-    void close(std::uint64_t bits)
-    {
-        auto& s = d_segments.back();
-        s.bits = std::max(s.bits, bits);
-        s.closed = true;
-        d_total_bits = s.first_bit + s.bits;
-        d_total_bytes = s.first_byte + (s.bits + 7) / 8;
-        while (!stream_statistics.empty() &&
-               stream_statistics.back().first_bit >= d_total_bits) {
-            stream_statistics.pop_back();
+        if (value > d_held.first()) {
+            d_now.dropped += value - d_held.first();
+            d_held.drop_before(value);
         }
     }
 
     // What was in doubt is lost.
     void give_up()
     {
-        if (d_state == state::doubting) {
-            close(d_lost_bits);
-            drop_before(d_lost_value);
-            d_state = state::searching;
-            d_decoder->reset();
-            d_now.locked = false;
-            d_now.first_value = d_lost_value;
-            d_now.known_value =
-                std::min(end_held(),
-                         d_next_window + d_search.window() - d_search.stride()) -
-                1;
-            note_change();
-        }
+        const auto looked_at = d_next_window + d_search.window() - d_search.stride();
+        // What was decoded until that was known may be the weak end of a frame.
+        end_segment(d_lost_target, std::min(d_held.end(), looked_at) - 1);
+        d_held.drop_before(segment().value_of(d_lost_stage));
+        d_state = state::searching;
+        d_decoder->reset();
     }
 
-    void end_of_stream()
+    // A hypothesis was found: decides from where on it is decoded, and what is until
+    // then.
+    void take(const phase_search::found& found)
     {
-        drop_unlocked(end_held());
-        d_ended = true;
+        const auto known =
+            std::min(d_held.end(), std::max(d_judged, found.looked_at)) - 1;
+        d_search.forget();
+        if (d_state == state::doubting) {
+            auto& s = segment();
+            d_state = state::locked;
+            if (d_before->index == found.index) {
+                // It had only faded: goes on as if nothing had been.
+                d_watch.resume(found.error_rate, stages_before(s, found.begins));
+                return;
+            }
+            const auto lost = s.value_of(d_lost_stage);
+            const auto value =
+                d_search.takeover(d_held.span(),
+                                  *d_before,
+                                  found,
+                                  std::max(d_held.first(), lost - std::min(lost, older)));
+            d_until = std::max(d_lost_stage, stages_before(s, value));
+            d_next = start{ found, value, known };
+            return;
+        }
+        // Windows were searched at once, and what is dropped must not depend on it.
+        forget_before(found.looked_at - d_search.window());
+        const start next{ found, d_held.first(), known };
+        if (d_before && d_before->index != found.index) {
+            // Frames too weak to be found may belong to what was there before.
+            const auto value =
+                d_search.takeover(d_held.span(), *d_before, found, next.value);
+            if (value > next.value) {
+                auto again = found;
+                again.index = d_before->index;
+                again.chance = d_before->chance;
+                begin({ again, next.value, known });
+                d_until = stages_before(segment(), value);
+                d_next = start{ found, value, known };
+                return;
+            }
+        }
+        begin(next);
+    }
+
+    // Stages of a segment that end at a value of the stream.
+    static std::uint64_t stages_before(const lock_segment& s, std::uint64_t value)
+    {
+        return s.code().stages(std::max(value, s.start) - s.start);
+    }
+
+    // All that was kept from its value on is decoded.
+    void begin(const start& from)
+    {
+        const auto& h = reading(from.found.index);
+        const auto first = h.start(from.value);
+        d_now.dropped += first - std::min(first, from.value);
+        d_held.drop_before(first);
+        open(h.which());
+        d_output.open(h, first, 0);
+        d_before = { from.found.index, from.found.chance };
+        d_until = never;
+        d_watch.begin(d_search.encoder(h.which()),
+                      from.found.error_rate,
+                      from.found.chance,
+                      stages_before(segment(), from.found.begins));
+        d_state = state::locked;
+
+        auto& now = d_now;
+        now.locked = true;
+        now.first_value = first;
+        now.known_value = from.known;
+        now.preset = preset_of(h.which());
+        now.code = d_codes[h.which()].to_string();
+        const auto n = h.code().values_per_period();
+        const bool symbols = d_options.lock_constellation != "bpsk";
+        now.pair_phase =
+            first % (h.code().period() == 1 && !symbols ? h.code().outputs() : 2);
+        now.puncturing_phase = h.code().period() == 1 ? 0 : first % n;
+        now.rotation = 90 * h.quarter_turns();
+        now.swapped = h.swapped();
+        now.half_symbol = h.arrangement() >= hypothesis::order::half;
+        now.inverted = h.inverted();
+        now.error_rate = from.found.error_rate;
+        ++now.locks;
+        note_change();
+    }
+
+    void end_segment(std::uint64_t stages, std::uint64_t known)
+    {
+        d_output.close(stages);
+        while (!stream_statistics.empty() &&
+               stream_statistics.back().first_bit >= d_output.total_bits()) {
+            stream_statistics.pop_back();
+        }
+        d_now.locked = false;
+        d_now.first_value = segment().value_of(segment().stages);
+        d_now.known_value = known;
+        note_change();
+    }
+
+    void note_change()
+    {
+        d_now.first_bit = d_output.total_bits();
+        d_now.first_byte = d_output.total_bytes();
+        d_changes.push_back(d_now);
+        if (d_changes.size() > most_changes) {
+            d_changes.pop_front(); // nobody takes them
+        }
     }
 
     // ---- while locked ----
@@ -572,14 +507,14 @@ private:
     {
         const bool fed = feed();
         const bool collected = collect();
-        const bool checked = check();
+        const bool checked = d_until == never ? check() : reach_end();
         if (d_state != state::locked) {
             return true;
         }
-        auto& s = d_segments.back();
-        if (all_collected() && s.bits == d_collected) {
-            close(s.bits);
-            drop_before(end_held());
+        if (d_until == never && all_collected() &&
+            segment().stages == segment().collected) {
+            d_output.close(segment().stages);
+            d_held.drop_before(d_held.end());
             d_ended = true;
             d_state = state::searching;
             return true;
@@ -590,18 +525,20 @@ private:
     // Gives the decoder what is held.
     bool feed()
     {
-        const auto& s = d_segments.back();
-        const auto& h = d_search.hypotheses()[s.index];
-        const auto there = end_held() - std::min(end_held(), s.start);
-        const auto missing = d_finishing ? 0 : std::min<std::uint64_t>(there, h.ahead);
+        const auto& s = segment();
+        const auto& h = *s.reading;
+        const auto all = d_held.end() - std::min(d_held.end(), s.start);
+        auto there = all - (d_finishing ? 0 : std::min<std::uint64_t>(all, h.ahead));
+        if (d_until != never) {
+            there = std::min(there, values_until_end());
+        }
         bool some = false;
-        while (d_fed < there - missing) {
-            const auto n =
-                std::min<std::uint64_t>(there - missing - d_fed, d_fresh.size());
-            const auto begin = std::int64_t(first_held()) - std::int64_t(s.start);
-            const auto* values = held().values + (std::int64_t(d_fed) - begin);
+        while (d_fed < there) {
+            const auto n = std::min<std::uint64_t>(there - d_fed, d_fresh.size());
+            const auto begin = std::int64_t(d_held.first()) - std::int64_t(s.start);
+            const auto* values = d_held.span().values + (std::int64_t(d_fed) - begin);
             if (!h.as_received()) {
-                h.read(held().values, begin, there, d_fed, n, d_fresh.data());
+                h.read(d_held.span().values, begin, all, d_fed, n, d_fresh.data());
                 values = d_fresh.data();
             }
             const auto taken = d_decoder->push(values, n);
@@ -611,7 +548,7 @@ private:
                 break;
             }
         }
-        if (d_finishing && d_fed == there && !d_inner_finished) {
+        if (d_finishing && d_fed == all && !d_inner_finished) {
             d_decoder->finish();
             d_inner_finished = some = true;
         }
@@ -623,20 +560,15 @@ private:
     // Takes what the decoder has.
     bool collect()
     {
-        auto& s = d_segments.back();
         bool some = false;
-        while (d_collected - std::min(d_collected, s.given) < 8 * most_given) {
-            trim(s);
-            if (s.bytes.size() < s.filled + chunk + encode_again::slack) {
-                s.bytes.resize(s.filled + chunk + encode_again::slack);
-            }
-            const auto n = d_decoder->pull_packed(s.bytes.data() + s.filled, chunk);
+        while (!d_output.full()) {
+            const auto n = d_decoder->pull_packed(d_output.room_for(chunk), chunk);
             batch_statistics made;
             if (d_decoder->take_statistics(made)) {
-                statistics = moved(s, made);
+                statistics = moved(made);
             }
             while (d_decoder->take_stream_statistics(made)) {
-                stream_statistics.push_back(moved(s, made));
+                stream_statistics.push_back(moved(made));
                 if (stream_statistics.size() > most_statistics) {
                     stream_statistics.pop_front(); // nobody takes them
                 }
@@ -644,36 +576,22 @@ private:
             if (n == 0) {
                 break;
             }
-            s.filled += n;
-            d_collected += 8 * n;
+            d_output.collected(n, d_until == never ? d_watch.clear() : never);
             some = true;
         }
         if (all_collected()) {
             // The last byte may be padded.
-            d_collected =
-                std::min<std::uint64_t>(d_collected, code().stages(end_held() - s.start));
+            auto& s = segment();
+            s.collected = std::min(s.collected, stages_before(s, d_held.end()));
         }
         return some;
     }
 
-    static batch_statistics moved(const segment& s, batch_statistics made)
+    batch_statistics moved(batch_statistics made) const
     {
-        made.first_byte = s.first_byte + made.first_bit / 8;
-        made.first_bit += s.first_bit;
+        made.first_bit += segment().first_bit;
+        made.first_byte += segment().first_byte;
         return made;
-    }
-
-    // Forgets bits that are given and checked.
-    void trim(segment& s) const
-    {
-        const auto needed = std::min(s.given, std::min(s.bits, d_clear));
-        const auto past = (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8;
-        const auto bytes = (past - std::min(past, s.base)) / 8;
-        if (bytes >= most_given) {
-            std::memmove(s.bytes.data(), s.bytes.data() + bytes, s.filled - bytes);
-            s.filled -= bytes;
-            s.base = past;
-        }
     }
 
     // Encodes the end of each stretch again; whether something went on.
@@ -681,211 +599,94 @@ private:
     {
         bool some = false;
         for (;;) {
-            auto& s = d_segments.back();
-            const auto stretch = d_stretch * (1 + d_undecided);
-            auto target = s.bits + stretch;
-            if (d_collected < target) {
-                if (!all_collected() || s.bits == d_collected) {
-                    return some;
-                }
-                target = d_collected;
+            auto& s = segment();
+            auto target = d_checked + d_stretch;
+            const bool last = s.collected < target && all_collected();
+            if (last) {
+                target = s.collected;
+            }
+            if (s.collected < target || d_checked == target) {
+                return some;
             }
             some = true;
-            const auto what = judge(s, target);
-            if (what == verdict::lost) {
+            if (d_watch.judge(s, target, d_held.span())) {
+                doubt(target);
                 return true;
             }
-            if (what == verdict::undecided &&
-                target < s.bits + most_undecided * d_stretch &&
-                !(all_collected() && target == d_collected)) {
-                ++d_undecided;
-                continue;
-            }
-            d_undecided = 0;
-            s.bits = target;
+            d_checked = target;
+            const auto clear = last ? target : std::min(d_watch.clear(), target);
+            s.stages = std::max(s.stages, clear);
             // A little more, for where a lock begins that takes this one's place.
-            const auto clear = s.start + code().values(std::min(d_clear, target));
-            drop_before(clear - std::min<std::uint64_t>(clear, 4 * lost_values));
+            const auto value = s.value_of(clear);
+            d_held.drop_before(value - std::min(value, kept));
         }
     }
 
-    enum class verdict { holds, undecided, lost };
-
-    // Whether the lock holds up to a stage.
-    verdict judge(const segment& s, std::uint64_t target)
+    // The lock seems to be lost, as what is decoded up to a stage shows.
+    void doubt(std::uint64_t target)
     {
-        const auto& encoder = d_search.encoder(s.which);
-        const auto unit = encoder.step_stages();
-        const auto up = [&](std::uint64_t stage) { return (stage + unit - 1) / unit; };
-        const auto first =
-            up(std::max<std::uint64_t>(d_clear, code().constraint_length()));
-        const auto end = target / unit;
-        const auto most = std::uint64_t(std::ceil(
-            std::max(sample_values, sample_errors / d_chance) / encoder.step_values()));
-        const auto sample = end - std::min(most, end);
-        if (first >= end) {
-            return verdict::holds;
-        }
-        const double p = std::clamp(d_error_rate, d_chance / 20, d_chance * 0.7);
-        const double wrong = std::log(d_chance / p);
-        const double right = std::log((1 - d_chance) / (1 - p));
-        const auto evidence = [&](const encode_again::tally& t) {
-            return t.wrong * wrong + (t.values - t.wrong) * right;
-        };
-        const auto seen = encode(s, std::max(first, sample), end);
-        if (evidence(seen) < 0 && sample >= first) {
-            d_error_rate += (seen.rate() - d_error_rate) / 32;
-            d_clear = end * unit;
-            return verdict::holds;
-        }
-        // From where on is chance likelier?
-        encode(s, first, end);
-        double sum = 0, best = 0;
-        std::uint64_t where = end, values = 0, of_best = 0;
-        for (auto step = end; step-- > first;) {
-            sum += evidence(d_each[step - first]);
-            values += d_each[step - first].values;
-            if (sum > best) {
-                best = sum;
-                where = step;
-                of_best = values;
-            }
-        }
-        if (best <= 0) {
-            d_clear = end * unit;
-            return verdict::holds;
-        }
-        if (best < lost || of_best < lost_values) {
-            return verdict::undecided;
-        }
-        if (repeats(s.start + code().values(where * unit),
-                    s.start + code().values(target))) {
-            d_clear = end * unit;
-            return verdict::holds;
-        }
-        d_lost_bits = std::max(s.bits, where * unit);
-        d_judged = s.start + code().values(target + overlap());
-        d_lost_value = s.start + code().values(d_lost_bits);
-        d_next_window = d_lost_value;
+        const auto& s = segment();
+        d_lost_stage = std::max(s.stages, d_watch.lost_stage());
+        d_lost_target = target;
+        d_judged = s.value_of(target + overlap());
+        d_next_window = s.value_of(d_lost_stage);
         d_windows = 0;
-        d_undecided = 0;
         d_search.forget();
         d_state = state::doubting;
-        return verdict::lost;
     }
 
-    encode_again::tally encode(const segment& s, std::uint64_t first, std::uint64_t end)
+    // Of a segment that ends: the values that all blocks up to there are decoded from.
+    std::uint64_t values_until_end() const
     {
-        const auto& encoder = d_search.encoder(s.which);
-        const auto& h = d_search.hypotheses()[s.index];
-        const auto from = code().values(first * encoder.step_stages());
-        const auto count = (end - first) * encoder.step_values();
-        d_again.resize(count + encode_again::slack);
-        d_each.resize(end - first);
-        h.read(held().values,
-               std::int64_t(first_held()) - std::int64_t(s.start),
-               std::int64_t(end_held() - s.start),
-               from,
-               count,
-               d_again.data());
-        return encoder(s.bytes.data(),
-                       first * encoder.step_stages() - s.base,
-                       d_again.data(),
-                       end - first,
-                       d_each.data());
+        const auto D = d_decoder->decode_length();
+        return code().values((d_until + D - 1) / D * D + overlap());
     }
 
-    // Whether signs come again every second value: idle, or nothing is modulated, and no
-    // hypothesis can be told from others.
-    bool repeats(std::uint64_t from, std::uint64_t to) const
+    // Gives what is decoded before the segment's end, and begins the next one there.
+    bool reach_end()
     {
-        const auto span = held();
-        std::size_t alike = 0, all = 0;
-        for (auto v = std::max(from, span.first); v + 2 < std::min(to, span.end); ++v) {
-            const int a = span.values[v - span.first],
-                      b = span.values[v + 2 - span.first];
-            all += a != 0 && b != 0;
-            alike += (a > 0 && b > 0) || (a < 0 && b < 0);
+        auto& s = segment();
+        const bool last = all_collected();
+        if (d_fed >= values_until_end()) {
+            d_decoder->flush();
         }
-        return alike >= 0.95 * all;
-    }
-
-    // ---- what is given ----
-
-    static std::uint64_t available_of(const segment& s, bool packed)
-    {
-        if (!packed) {
-            return s.bits - std::min(s.bits, s.given);
+        s.stages = std::max(s.stages, std::min(s.collected, d_until));
+        if (s.stages < d_until && !last) {
+            return false;
         }
-        const auto bytes = s.closed ? (s.bits + 7) / 8 : s.bits / 8;
-        return bytes - std::min(bytes, s.given / 8);
+        const auto next = *std::exchange(d_next, {});
+        end_segment(s.stages, next.known);
+        begin(next);
+        return true;
     }
-    static bool all_given(const segment& s) { return s.closed && s.given >= s.bits; }
-
-    std::uint64_t available()
-    {
-        for (; d_pulling < d_segments.size(); ++d_pulling) {
-            auto& s = d_segments[d_pulling];
-            if (!all_given(s)) {
-                return available_of(s, true);
-            }
-            s.bytes = {};
-        }
-        d_pulling -= !d_segments.empty();
-        return 0;
-    }
-
-    template <class Copy>
-    std::size_t pull(std::size_t room, bool packed, Copy&& copy)
-    {
-        advance();
-        if (available() == 0 || room == 0) {
-            return 0;
-        }
-        auto& s = d_segments[d_pulling];
-        const auto n = std::min<std::uint64_t>(room, available_of(s, packed));
-        copy(s, n);
-        s.given += packed ? 8 * n : n;
-        advance();
-        return n;
-    }
-
-    static constexpr std::size_t chunk = 1u << 14;
-    static constexpr unsigned most_undecided = 8;
 
     viterbi_options d_options;
     const decoder_hooks d_hooks;
     const std::vector<conv_code> d_codes;
     phase_search d_search;
+    held_input d_held;
+    lock_output d_output;
+    lock_watch d_watch;
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
     unsigned d_which = 0;
-
-    // Values of the stream that are held, from number d_first on, from d_head
-    // to d_tail.
-    std::vector<std::int8_t> d_held;
-    std::size_t d_head = 0, d_tail = 0;
-    std::uint64_t d_first = 0;
 
     state d_state = state::searching;
     std::uint64_t d_next_window = 0; // to be searched
     unsigned d_windows = 0;          // that were, since the lock was in doubt
 
-    // Of the last segment: values given to the decoder, bits taken from it, and the stage
-    // up to which there is no doubt.
-    std::uint64_t d_fed = 0, d_collected = 0, d_clear = 0;
-    std::uint64_t d_stretch = least_stretch; // stages that are checked and given at once
-    unsigned d_undecided = 0;                // stretches that wait for the next
-    double d_error_rate = 0, d_chance = 0.1;
-    std::uint64_t d_lost_bits = 0, d_lost_value = 0; // where it was lost, if it was
-    std::uint64_t d_judged = 0;                      // value that showed it
+    // Of the segment that is decoded: values given to the decoder, and where it ends, if
+    // that is known.
+    std::uint64_t d_fed = 0, d_until = never;
+    std::uint64_t d_stretch = least_stretch;    // stages that are checked at once
+    std::uint64_t d_checked = 0;                // stages that were
+    std::optional<start> d_next;                // what follows it
+    std::optional<phase_search::lock> d_before; // the last lock
+    // Where it was lost, if it was, and the stage and the value that showed it.
+    std::uint64_t d_lost_stage = 0, d_lost_target = 0;
+    std::uint64_t d_judged = 0;
     std::vector<std::int8_t> d_fresh = std::vector<std::int8_t>(1u << 14);
-    std::vector<std::int8_t> d_again;
-    std::vector<encode_again::tally> d_each;
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 
-    std::deque<segment> d_segments;
-    std::size_t d_pulling = 0;                         // the segment that is given
-    std::uint64_t d_total_bits = 0, d_total_bytes = 0; // of segments that are closed
     std::deque<viterbi_lock> d_changes;
     viterbi_lock d_now;
 };

@@ -243,6 +243,56 @@ TEST(viterbi_lock, finds_slips)
     }
 }
 
+// A frame that is too short and too weak to be found, between noise, has the phase of the
+// lock before it or of the one behind it.
+TEST(viterbi_lock, finds_short_frames_between_two_locks)
+{
+    const auto code = conv_code::preset("ccsds");
+    std::mt19937 random(11);
+    std::normal_distribution<double> gauss(0, 32);
+    const auto signal = [&](std::size_t bits, double sigma, std::uint64_t seed) {
+        return qa::transmit(code, termination::streaming, 0, bits, sigma, seed);
+    };
+    const auto first = signal(20000, 14, 12), second = signal(20000, 14, 13);
+    for (const std::size_t gap : { 2000u, 30000u, 100001u }) {
+        for (const bool as_before : { true, false }) {
+            for (std::uint64_t seed = 20; seed < 25; ++seed) {
+                SCOPED_TRACE(testing::Message()
+                             << gap << " " << as_before << " " << seed);
+                const auto frame = signal(400, 20, seed);
+                std::vector<std::int8_t> values;
+                const auto add = [&](const std::vector<std::int8_t>& more) {
+                    values.insert(values.end(), more.begin(), more.end());
+                };
+                const auto noise = [&](std::size_t count) {
+                    for (std::size_t i = 0; i < count; ++i) {
+                        values.push_back(
+                            std::int8_t(std::clamp(gauss(random), -127.0, 127.0)));
+                    }
+                };
+                add(first.values);
+                noise(gap + (gap + values.size() + !as_before) % 2);
+                const auto where = values.size();
+                add(frame.values);
+                noise(gap + (gap + values.size() + 1) % 2);
+                add(second.values);
+                const auto got = decode(viterbi_options{ code }, values);
+                EXPECT_EQ(where % 2, as_before ? 0u : 1u);
+                EXPECT_GE(find(got.bits, &first.bits[100], 19000), 0);
+                EXPECT_GE(find(got.bits, &second.bits[300], 19000), 0);
+                // Its first bits and its last are beside noise.
+                EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
+                // What was received is decoded once, but for what shows a lock is lost.
+                EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
+                for (const std::size_t at_once : { 777u, 30000u }) {
+                    EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
+                              got.bits);
+                }
+            }
+        }
+    }
+}
+
 TEST(viterbi_lock, noise_constants_and_other_codes_give_none)
 {
     viterbi_options o{ conv_code::preset("dvb_1_2") };

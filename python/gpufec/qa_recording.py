@@ -33,24 +33,25 @@ class qa_recording(unittest.TestCase):
 
     def test_clean(self):
         # gr-satellites' demodulator differs from run to run, by several frames.
-        most = 0
+        most, two_chains, one_chain = 0, 0, 0
         for theirs, ours, one in recording_pdus.compare_all(RECORDING, [(None, 0)] * 3):
             # Reed-Solomon has checked them: the same frames, not just as many.
             self.assertLessEqual(set(theirs), set(ours))
-            # A weak frame between two locks is read as the later one says, and lost.
-            self.assertGreaterEqual(len(set(one)), 0.8 * len(set(theirs)))
             most = max(most, len(ours))
+            two_chains += len(set(theirs))
+            one_chain += len(set(one))
         self.assertGreaterEqual(most, 14)
+        self.assertGreaterEqual(one_chain, two_chains)
 
     def test_with_noise(self):
         theirs, ours, one = 0, 0, 0
-        for row in recording_pdus.sweep(RECORDING, [-8.0, -6.0], seeds=2):
+        for row in recording_pdus.sweep(RECORDING, [-8.0, -6.0, -5.0, -3.0], seeds=2):
             theirs += sum(row["gr_satellites"])
             ours += sum(row["gpufec"])
             one += sum(row["one_chain"])
         self.assertGreater(theirs, 0)
         self.assertGreaterEqual(ours, theirs)
-        self.assertGreaterEqual(one, 0.8 * theirs)
+        self.assertGreaterEqual(one, theirs)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,204 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "lock_output.h"
+#include "pipeline/packed_bits.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr::gpufec::viterbi {
+
+std::uint64_t frame_layout::item(std::uint64_t stage, bool packed) const
+{
+    if (stream()) {
+        return packed ? stage / 8 : stage;
+    }
+    const auto bit = std::min<std::uint64_t>(stage % stages(), bits - 1);
+    return stage / stages() * (packed ? bytes() : bits) + (packed ? bit / 8 : bit);
+}
+
+std::uint64_t frame_layout::items(std::uint64_t count, bool packed) const
+{
+    return stream() ? (packed ? (count + 7) / 8 : count)
+                    : count / stages() * (packed ? bytes() : bits);
+}
+
+void lock_output::clear()
+{
+    d_segments.clear();
+    d_pulling = 0;
+    d_total_bits = d_total_bytes = 0;
+}
+
+lock_segment&
+lock_output::open(const hypothesis& h, std::uint64_t start, std::uint64_t lead)
+{
+    lock_segment s{ &h, start, lead, lead, lead };
+    s.base = lead / 8 * 8;
+    s.first_bit = d_total_bits;
+    s.first_byte = d_total_bytes;
+    d_segments.push_back(std::move(s));
+    while (d_segments.size() > most_segments && d_segments.front().closed &&
+           d_pulling > 0) {
+        d_segments.pop_front();
+        --d_pulling;
+    }
+    return last();
+}
+
+void lock_output::close(std::uint64_t stages)
+{
+    auto& s = last();
+    s.stages = std::max(s.stages, stages);
+    s.closed = true;
+    d_total_bits = s.first_bit + d_layout.items(s.stages - s.lead, false);
+    d_total_bytes = s.first_byte + d_layout.items(s.stages - s.lead, true);
+}
+
+std::uint8_t* lock_output::room_for(std::size_t bytes)
+{
+    auto& s = last();
+    const auto there = (s.collected - s.base + 7) / 8;
+    if (s.bytes.size() < there + bytes + encode_again::slack) {
+        s.bytes.resize(there + bytes + encode_again::slack);
+    }
+    return s.bytes.data() + there;
+}
+
+void lock_output::collected(std::size_t bytes, std::uint64_t needed)
+{
+    last().collected += 8 * bytes;
+    trim(last(), needed);
+}
+
+void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t needed)
+{
+    auto& s = last();
+    const auto bit = s.collected - s.base;
+    const auto bytes = (bit + d_layout.stages() + 7) / 8;
+    if (s.bytes.size() < bytes + encode_again::slack) {
+        s.bytes.resize(bytes + encode_again::slack);
+    }
+    bit_writer to(
+        &s.bytes[bit / 8], bit % 8, s.bytes.data() + s.bytes.size()); // over zeros
+    unsigned left = d_layout.bits;
+    for (; left >= 8; left -= 8) {
+        to.put(*frame++, 8);
+    }
+    to.put(left ? *frame >> (8 - left) : 0, left);
+    to.put(0, d_layout.tail);
+    to.finish();
+    s.collected += d_layout.stages();
+    trim(s, needed);
+}
+
+bool lock_output::full() const
+{
+    const auto& s = last();
+    return s.collected >= stage_of_item(s, s.given) + 8 * most_given;
+}
+
+// Forgets bits that are given and not needed.
+void lock_output::trim(lock_segment& s, std::uint64_t needed)
+{
+    needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
+    const auto past = (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8;
+    const auto bytes = (past - std::min(past, s.base)) / 8;
+    if (bytes >= most_given) {
+        const auto there = (s.collected - s.base + 7) / 8;
+        std::memmove(s.bytes.data(), s.bytes.data() + bytes, there - bytes);
+        s.base = past;
+    }
+}
+
+std::uint64_t lock_output::ready(const lock_segment& s, bool packed) const
+{
+    const auto stages = s.stages - s.lead;
+    const auto items = d_layout.stream() && packed && !s.closed
+                           ? stages / 8 // the last may get more
+                           : d_layout.items(stages, packed);
+    return items - std::min(items, s.given);
+}
+
+std::uint64_t lock_output::stage_of_item(const lock_segment& s, std::uint64_t item) const
+{
+    if (d_layout.stream()) {
+        return s.lead + item * (d_packed ? 8 : 1);
+    }
+    const auto per_frame = d_packed ? d_layout.bytes() : d_layout.bits;
+    return s.lead + item / per_frame * d_layout.stages() +
+           item % per_frame * (d_packed ? 8 : 1);
+}
+
+bool lock_output::available()
+{
+    for (; d_pulling < d_segments.size(); ++d_pulling) {
+        auto& s = d_segments[d_pulling];
+        if (!s.closed || ready(s, d_packed) > 0) {
+            return ready(s, d_packed) > 0;
+        }
+        s.bytes = {};
+    }
+    d_pulling -= !d_segments.empty();
+    return false;
+}
+
+std::size_t lock_output::pull_packed(std::uint8_t* out, std::size_t room)
+{
+    d_packed = true;
+    if (!available()) {
+        return 0;
+    }
+    auto& s = d_segments[d_pulling];
+    const auto n = std::min<std::uint64_t>(room, ready(s, true));
+    if (d_layout.stream()) {
+        std::memcpy(out, &s.bytes[(stage_of_item(s, s.given) - s.base) / 8], n);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto bit = stage_of_item(s, s.given + i) - s.base;
+            const auto left = d_layout.bits - (s.given + i) % d_layout.bytes() * 8;
+            const auto two = unsigned(s.bytes[bit / 8]) << 8 | s.bytes[bit / 8 + 1];
+            const auto byte = two >> (8 - bit % 8) & 0xff;
+            out[i] = left < 8 ? byte & 0xff << (8 - left) : byte;
+        }
+    }
+    s.given += n;
+    return n;
+}
+
+std::size_t lock_output::pull_bits(std::uint8_t* out, std::size_t room)
+{
+    d_packed = false;
+    if (!available()) {
+        return 0;
+    }
+    auto& s = d_segments[d_pulling];
+    const auto n = std::min<std::uint64_t>(room, ready(s, false));
+    for (std::size_t i = 0; i < n;) {
+        const auto left = d_layout.stream() ? n : d_layout.bits - s.given % d_layout.bits;
+        const auto m = std::min<std::uint64_t>(n - i, left);
+        unpack_bits(s.bytes.data(), stage_of_item(s, s.given) - s.base, m, out + i);
+        s.given += m;
+        i += m;
+    }
+    return n;
+}
+
+std::uint64_t lock_output::item_of(std::uint64_t value, bool packed) const
+{
+    auto end = packed ? d_total_bytes : d_total_bits;
+    for (auto s = d_segments.rbegin(); s != d_segments.rend(); ++s) {
+        const auto first = packed ? s->first_byte : s->first_bit;
+        if (value >= s->start) {
+            const auto stage = std::max(s->code().stage_of(value - s->start), s->lead);
+            if (stage < s->stages || !s->closed) {
+                return first + d_layout.item(stage - s->lead, packed);
+            }
+            return std::min(end, first + d_layout.items(s->stages - s->lead, packed));
+        }
+        end = first;
+    }
+    return end;
+}
+
+} // namespace gr::gpufec::viterbi
