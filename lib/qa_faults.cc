@@ -571,6 +571,43 @@ TYPED_TEST(faulty, batches_too_large_are_halved_without_a_failed_allocation)
     cuda::emulation::set_memory(std::size_t(1) << 30);
 }
 
+TEST(faulty_ldpc, a_larger_code_does_not_wait_for_a_device_that_hangs)
+{
+    const leak_on_purpose leaks;
+    ldpc_options o;
+    o.codes = { ldpc::qa::regular_code(120, 60, 1),
+                ldpc::qa::regular_code(1200, 600, 2) };
+    o.batch = 1;
+    o.slots = 3;
+    o.device_timeout_ms = 30;
+    std::mt19937 random(4);
+    std::vector<std::int8_t> values(1200);
+    for (auto& v : values) {
+        v = std::int8_t(random() % 21 - 10);
+    }
+    const auto decode = [&](backend where) {
+        o.where = where;
+        ldpc_decoder d(o);
+        EXPECT_EQ(d.active_backend(), where == backend::cpu ? "cpu" : "cuda");
+        faults::begin();
+        faults::hang("cudaMemcpyAsync", 0);
+        for (const unsigned code : { 0, 1, 0 }) {
+            d.select(code);
+            EXPECT_EQ(d.push(values.data(), code ? 1200 : 120), code ? 1200u : 120u);
+        }
+        EXPECT_FALSE(faults::waited_for_ever());
+        d.finish();
+        bytes out(720);
+        for (std::size_t n = 0; !d.done(); d.wait(std::chrono::milliseconds(10))) {
+            n += d.pull_bits(out.data() + n, out.size() - n);
+        }
+        EXPECT_EQ(d.active_backend(), "cpu");
+        faults::release();
+        return out;
+    };
+    EXPECT_EQ(decode(backend::automatic), decode(backend::cpu));
+}
+
 // A code that there is no memory for must leave those that were prepared as they are.
 TEST(faulty_ldpc, scratch_memory_that_is_refused_is_not_lost)
 {

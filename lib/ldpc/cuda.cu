@@ -133,22 +133,40 @@ private:
             make_launch_plan(code, d_setup.rule(code), d_setup.schedule, d_device);
         const auto bytes = launch->scratch_bytes(d_limits.pieces);
         if (!d_scratch || d_scratch->bytes() < bytes) {
-            if (d_last) {
-                cuda::check(cudaEventSynchronize(d_last->decoded.get()), "synchronise");
+            // What there is stays until there is more: codes that are prepared use it,
+            // and kernels in flight, for which nobody waits: they might not end.
+            const bool unused = !d_scratch || idle();
+            if (unused) {
+                d_outgrown.clear();
             }
-            // What there is stays until there is more: codes that are prepared use it.
             cuda::need_memory(bytes);
             auto larger = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
             larger->clear(); // kernels load ahead what they do not use yet
+            if (!unused) {
+                d_outgrown.push_back(std::move(d_scratch));
+            }
             d_scratch = std::move(larger);
         }
         d_codes[index] = std::move(launch);
+    }
+
+    bool idle() const
+    {
+        for (const auto& s : d_slots) {
+            const auto state = cudaEventQuery(s.done.get());
+            if (state == cudaErrorNotReady) {
+                return false;
+            }
+            cuda::check(state, "decoding");
+        }
+        return true;
     }
 
     const setup d_setup;
     std::vector<std::unique_ptr<launch_plan>> d_codes;
     const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
+    std::vector<std::unique_ptr<cuda::buffer<std::uint8_t>>> d_outgrown; // in use yet
 };
 
 } // namespace
