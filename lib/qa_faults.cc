@@ -11,11 +11,14 @@
 #include "ldpc/setup.h"
 #include "pipeline/pipeline.h"
 #include "qa_kinds.h"
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -57,7 +60,32 @@ void* allocate(std::size_t bytes, std::size_t alignment)
     return memory;
 }
 
+// Threads that start before one does not, or none does any more; all where negative.
+std::atomic<long> threads_left{ -1 };
+std::atomic<long> threads{ 0 };
+
 } // namespace
+
+// In the place of the system's, for std::thread too.
+extern "C" int pthread_create(pthread_t* thread,
+                              const pthread_attr_t* attributes,
+                              void* (*begin)(void*),
+                              void* argument)
+{
+    static const auto real =
+        reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+    ++threads;
+    if (threads_left >= 0) {
+        const auto left = threads_left--;
+        if (left == 0) {
+            if (all_fail) {
+                threads_left = 0;
+            }
+            return EAGAIN;
+        }
+    }
+    return real(thread, attributes, begin, argument);
+}
 
 void* operator new(std::size_t bytes) { return allocate(bytes, 0); }
 void* operator new(std::size_t bytes, std::align_val_t alignment)
@@ -105,7 +133,7 @@ protected:
     {
         faults::begin();
         faults::release();
-        allocations_left = -1;
+        allocations_left = threads_left = -1;
     }
 
     // As a real device is; emulated ones are on request.
@@ -516,6 +544,52 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
                 EXPECT_TRUE(threw || this->same(output, expected.output)) << k;
             }
         }
+    }
+}
+
+// Each thread that a decoder starts, at its beginning and when it takes over from a
+// device.
+TYPED_TEST(faulty, threads_that_do_not_start_end_in_an_exception_or_are_no_matter)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    for (const bool device_fails : { false, true }) {
+        auto r = this->run(device_fails ? backend::automatic : backend::cpu);
+        r.threads = 3;
+#ifndef GPUFEC_EMULATED
+        if (device_fails) {
+            continue; // the driver starts threads of its own
+        }
+#endif
+        const auto decode = [&] {
+            faults::begin();
+            if (device_fails) {
+                faults::fail("cudaMemcpyAsync", 0, cudaErrorIllegalAddress);
+            }
+            return this->decode(r);
+        };
+        const auto before = threads.load();
+        ASSERT_TRUE(this->same(decode().output, expected.output));
+        const auto all = threads - before;
+        ASSERT_GE(all, 3);
+        unsigned threw = 0;
+        for (const bool for_good : { false, true }) {
+            for (long k = 0; k < all; ++k) {
+                all_fail = for_good;
+                threads_left = k;
+                try {
+                    const auto o = decode();
+                    EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+                    EXPECT_EQ(o.backend, "cpu") << k;
+                } catch (const std::runtime_error& error) {
+                    ++threw;
+                    const std::string text = error.what();
+                    EXPECT_NE(text.find("thread"), std::string::npos) << text;
+                }
+                threads_left = -1;
+            }
+        }
+        EXPECT_GE(threw, 1u); // where there is not one
+        EXPECT_LT(threw, 2 * all);
     }
 }
 
