@@ -19,6 +19,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -107,6 +108,31 @@ __global__ void convert(const From* from,
         const auto r = i / row;
         const float x = fminf(fmaxf(__fmul_rn(value_of(from[i]), factor), least), most);
         set(to[r * stride + (i - r * row)], x);
+    }
+}
+
+// The same of what is sent of codewords of \p n bits: \p sources says of each bit which
+// of the \p sent values is its own, or no_value, or certain_zero.
+constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
+template <class From, class To>
+__global__ void convert_sent(const From* from,
+                             std::size_t count,
+                             unsigned n,
+                             unsigned sent,
+                             const std::uint32_t* sources,
+                             unsigned stride,
+                             float factor,
+                             float limit,
+                             To* to)
+{
+    for (auto i = first_item(); i < count; i += item_stride()) {
+        const auto r = i / n;
+        const auto source = sources[i - r * n];
+        float x = source == certain_zero ? limit : 0.0f;
+        if (source < sent) {
+            x = __fmul_rn(value_of(from[r * sent + source]), factor);
+        }
+        set(to[r * stride + (i - r * n)], fminf(fmaxf(x, -limit), limit));
     }
 }
 
@@ -536,13 +562,19 @@ public:
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;
         if (!options.codeword && !(d_setup.message_only && d_code.systematic_prefix())) {
-            const auto& positions = d_code.message_positions();
-            d_positions = std::make_unique<buffer<std::uint32_t>>(positions.size());
-            check(cudaMemcpy(d_positions->get(),
-                             positions.data(),
-                             d_positions->bytes(),
-                             cudaMemcpyHostToDevice),
-                  "message positions");
+            d_positions = copied(d_code.message_positions());
+        }
+        if (const auto& sent = d_code.sent_positions(); !sent.empty()) {
+            std::vector<std::uint32_t> sources(d_code.n(), no_value);
+            for (const auto bit : d_code.shortened()) {
+                sources[bit] = certain_zero;
+            }
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                if (sent[i] != ldpc_code::fill) {
+                    sources[sent[i]] = std::uint32_t(i);
+                }
+            }
+            d_sources = copied(sources);
         }
         for (auto& s : d_slots) {
             ensure(s.input, d_limits.input_bytes);
@@ -593,6 +625,17 @@ public:
     }
 
 private:
+    using numbers = buffer<std::uint32_t>;
+
+    static std::unique_ptr<numbers> copied(const std::vector<std::uint32_t>& list)
+    {
+        auto there = std::make_unique<numbers>(list.size());
+        check(
+            cudaMemcpy(there->get(), list.data(), there->bytes(), cudaMemcpyHostToDevice),
+            "positions");
+        return there;
+    }
+
     void fill(ldpc_array_slot& s, unsigned number, const device_call& call)
     {
         const auto stream = d_queue->get();
@@ -613,9 +656,9 @@ private:
         }
         const std::size_t item =
             d_options.format == llr_format::float32 ? sizeof(float) : 1;
-        const auto n = d_code.n();
+        const auto sent = d_code.sent();
         const auto* const in =
-            on_device(call.in + s.first * n * item, s.frames * n * item, s.raw);
+            on_device(call.in + s.first * sent * item, s.frames * sent * item, s.raw);
         auto* const to = s.input->get() + ldpc::job::values_offset(d_pieces);
         if (d_options.format == llr_format::float32) {
             convert_from(reinterpret_cast<const float*>(in), s.frames, to);
@@ -655,6 +698,19 @@ private:
                                                      : rule.scale);
         const auto n = d_code.n();
         const auto stride = unsigned(d_setup.frame_input_bytes(d_code) / sizeof(To));
+        if (d_sources) {
+            convert_sent<<<blocks_of(frames * n), threads, 0, d_queue->get()>>>(
+                from,
+                frames * n,
+                n,
+                d_code.sent(),
+                d_sources->get(),
+                stride,
+                factor,
+                rule.channel_limit,
+                to);
+            return;
+        }
         convert<<<blocks_of(frames * n), threads, 0, d_queue->get()>>>(
             from,
             frames * n,
@@ -671,7 +727,8 @@ private:
     const ldpc_code d_code;
     const batch_limits d_limits;
     std::string d_name;
-    std::unique_ptr<buffer<std::uint32_t>> d_positions; // unless the message comes first
+    std::unique_ptr<numbers> d_positions; // unless the message comes first
+    std::unique_ptr<numbers> d_sources;   // unless a codeword is sent as it is
 };
 
 } // namespace

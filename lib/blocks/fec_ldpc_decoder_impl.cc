@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "ldpc_parameters.h"
+#include "ldpc_code_of.h"
 #include "parameters.h"
 #include <gnuradio/gpufec/arrays.h>
 #include <gnuradio/gpufec/fec_ldpc_decoder.h>

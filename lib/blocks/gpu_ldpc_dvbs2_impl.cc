@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "gpu_ldpc_dvbs2_impl.h"
+#include "ldpc_code_of.h"
 #include "pmt_text.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>

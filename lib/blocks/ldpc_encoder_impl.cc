@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "ldpc_code_of.h"
 #include "ldpc_encoder_impl.h"
 #include "ldpc_parameters.h"
 #include "pipeline/packed_bits.h"

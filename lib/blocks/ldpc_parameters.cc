@@ -2,39 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "ldpc_parameters.h"
-#include "parameters.h"
 
 namespace gr::gpufec {
-
-namespace {
-
-std::vector<std::uint32_t> positions_of(const std::string& name,
-                                        const std::vector<int>& positions)
-{
-    std::vector<std::uint32_t> list;
-    for (const auto position : positions) {
-        list.push_back(not_negative(name, position, "positions from 0"));
-    }
-    return list;
-}
-
-} // namespace
-
-ldpc_code ldpc_code_of(const std::string& standard,
-                       const std::string& frame_size,
-                       const std::string& rate,
-                       const std::string& code_file,
-                       const std::vector<int>& punctured,
-                       const std::vector<int>& shortened)
-{
-    const auto code = code_file.empty() ? ldpc_code::standard(standard, frame_size, rate)
-                                        : ldpc_code::from_file(code_file);
-    if (punctured.empty() && shortened.empty()) {
-        return code;
-    }
-    return code.with_positions(positions_of("punctured", punctured),
-                               positions_of("shortened", shortened));
-}
 
 std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
 {

@@ -1,26 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parameters that name an LDPC code, and the tags that do. */
+/* The tags that name an LDPC code. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_PARAMETERS_H
 #define INCLUDED_GPUFEC_BLOCKS_LDPC_PARAMETERS_H
 
-#include <gnuradio/gpufec/ldpc.h>
 #include <pmt/pmt.h>
+#include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace gr::gpufec {
-
-//! \throws std::invalid_argument
-ldpc_code ldpc_code_of(const std::string& standard,
-                       const std::string& frame_size,
-                       const std::string& rate,
-                       const std::string& code_file,
-                       const std::vector<int>& punctured,
-                       const std::vector<int>& shortened);
 
 //! What a tag says of the frames that follow it.
 struct frame_kind {

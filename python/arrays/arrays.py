@@ -518,8 +518,10 @@ class ldpc_decoder:
                  soft_input="", llr_scale=2.0, algorithm="offset_min_sum", precision="int8",
                  max_iterations=25, early_stop=True, output="message", packed_output=True,
                  batch=0, slots=3, backend="auto", device=0, threads=1, schedule="layered",
-                 offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, _most=0):
-        self.code = ldpc_code(standard, frame_size, rate, str(code_file))
+                 offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, punctured=(),
+                 shortened=(), _most=0):
+        self.code = ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
+                              list(shortened))
         self._soft_input = soft_input
         self._run = _run(batch, slots, backend, device, devices, threads, _most)
         self._before = (llr_scale, algorithm, precision, max_iterations, early_stop, output,
@@ -556,15 +558,17 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
                 soft_input="", llr_scale=2.0, algorithm="offset_min_sum", precision="int8",
                 max_iterations=25, early_stop=True, output="message", packed_output=True,
                 batch=0, slots=3, backend="auto", device=0, threads=1, schedule="layered",
-                offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, out=None):
+                offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, punctured=(),
+                shortened=(), out=None):
     """Decodes an array of channel values (LLRs) of frames of an LDPC code.
 
     NaN counts as 0. Parameters that are not described here are those of the block
     gpu_ldpc_dvbs2.
 
     Args:
-        values : int8 (llr_scale steps per nat) or float32 (nats): (frames, n), one frame per
-            row, or (frames·n,). On a CUDA device it is decoded there.
+        values : int8 (llr_scale steps per nat) or float32 (nats): (frames, s), one frame per
+            row, or (frames·s,), where s is ldpc_code(…).sent: n less what the standard,
+            punctured and shortened leave out. On a CUDA device it is decoded there.
         soft_input : "int8" or "float"; "": what the type of values says
         output : "message" (k bits per frame) or "codeword" (n bits)
         packed_output : eight bits per byte, the first most significant, each frame padded to
@@ -587,27 +591,30 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
     return ldpc_decoder(standard, frame_size, rate, code_file, soft_input, llr_scale, algorithm,
                         precision, max_iterations, early_stop, output, packed_output, batch,
                         slots, backend, device, threads, schedule, offset, normalization,
-                        devices, positive_bit, most).decode(values, out)
+                        devices, positive_bit, punctured, shortened, most).decode(values, out)
 
 
 def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", code_file="",
-                packed_input=True, packed_output=True):
+                packed_input=True, packed_output=True, punctured=(), shortened=()):
     """Encodes an array of messages with an LDPC code.
+
+    Parameters that are not described here are those of the block ldpc_encoder.
 
     Args:
         messages : uint8, eight bits per byte, the first most significant, each message padded
             to a byte, or one bit per byte (packed_input): (frames, items), or (items,)
 
     Returns:
-        The codewords, uint8, eight bits per byte or one (packed_output), of one row per row
-        of messages; (items,) for (items,).
+        What is sent of the codewords, uint8, eight bits per byte or one (packed_output), of
+        one row per row of messages; (items,) for (items,).
 
     Raises:
         ValueError : that names the argument, its value and what is allowed
     """
-    code = ldpc_code(standard, frame_size, rate, str(code_file))
+    code = ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
+                     list(shortened))
     words = _core.ldpc_encode(_packed("messages", messages, code.k, packed_input), code)
-    words = words if packed_output else np.unpackbits(words, axis=1, count=code.n)
+    words = words if packed_output else np.unpackbits(words, axis=1, count=code.sent)
     return words.reshape(-1) if messages.ndim == 1 else words
 
 

@@ -5,6 +5,7 @@
  * encoders and channels. What users call is arrays.py, which checks arrays; here are
  * addresses. */
 
+#include "blocks/ldpc_code_of.h"
 #include "blocks/parameters.h"
 #include "channel/awgn.h"
 #include "channel/bsid.h"
@@ -55,18 +56,6 @@ void set_run(run_options& run, const py::dict& given)
                     given["threads"].cast<int>(),
                     run.device_timeout_ms);
     run.most = given["most"].cast<std::size_t>();
-}
-
-ldpc_code code_of(const std::string& standard,
-                  const std::string& frame_size,
-                  const std::string& rate,
-                  const std::string& code_file)
-{
-    if (!code_file.empty()) {
-        return ldpc_code::from_alist_file(code_file);
-    }
-    require(standard == "dvbs2", "standard", '"' + standard + '"', "dvbs2");
-    return ldpc_code::dvbs2(frame_size, rate);
 }
 
 void bind_memory(py::module& m)
@@ -191,13 +180,19 @@ void bind_viterbi_decoder(py::module& m)
 void bind_ldpc(py::module& m)
 {
     py::class_<ldpc_code>(m, "ldpc_code", py::module_local())
-        .def(py::init(&code_of),
+        .def(py::init(&ldpc_code_of),
              py::arg("standard") = "dvbs2",
              py::arg("frame_size") = "normal",
              py::arg("rate") = "1/2",
-             py::arg("code_file") = "")
+             py::arg("code_file") = "",
+             py::arg("punctured") = std::vector<int>(),
+             py::arg("shortened") = std::vector<int>())
         .def_property_readonly("name", &ldpc_code::name)
-        .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword.")
+        .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword, sent or not.")
+        .def_property_readonly(
+            "sent", &ldpc_code::sent, "Bits of a frame that are sent: values of a frame.")
+        .def_property_readonly("punctured", &ldpc_code::punctured)
+        .def_property_readonly("shortened", &ldpc_code::shortened)
         .def_property_readonly("k", &ldpc_code::k, "Bits of a message.")
         .def_property_readonly("checks", &ldpc_code::checks)
         .def_property_readonly("edges", &ldpc_code::edges)
@@ -216,6 +211,10 @@ void bind_ldpc(py::module& m)
                  return std::vector<std::uint32_t>(bits.begin(), bits.end());
              })
         .def_static("dvbs2_rates", &ldpc_code::dvbs2_rates, py::arg("frame_size"))
+        .def_static("standards", &ldpc_code::standards)
+        .def_static("frame_sizes", &ldpc_code::frame_sizes, py::arg("standard"))
+        .def_static(
+            "rates", &ldpc_code::rates, py::arg("standard"), py::arg("frame_size"))
         .def("__repr__", [](const ldpc_code& c) {
             return "<ldpc_code " + c.name() + ": n=" + std::to_string(c.n()) +
                    ", k=" + std::to_string(c.k()) + ">";
@@ -282,7 +281,7 @@ void bind_ldpc(py::module& m)
     m.def("ldpc_encode", [](const bytes_array& messages, const ldpc_code& code) {
         const std::size_t rows = messages.shape(0), row = messages.shape(1);
         const ldpc_encoder_kernel encoder(code);
-        const std::size_t coded = (code.n() + 7) / 8;
+        const std::size_t coded = (code.sent() + 7) / 8;
         bytes_array out(std::vector<std::size_t>{ rows, coded });
         const auto* const from = messages.data();
         auto* const to = out.mutable_data();

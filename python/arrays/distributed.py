@@ -72,7 +72,7 @@ def _simulate_ldpc(code, ebn0_db, seed, number, size):
     bits = arrays.random_bits((size, known.k), seed, number * size * known.k)
     words = arrays.ldpc_encode(bits, **_code_of("ldpc", code), packed_input=False,
                                packed_output=False)
-    rate = known.k / known.n
+    rate = known.k / known.sent
     positive_bit = code.get("positive_bit", 0)
     soft = arrays.awgn(words, ebn0_db, rate, _channel_seed(seed), "float",
                        first=number * words.size, positive_bit=positive_bit)
@@ -87,8 +87,8 @@ def _simulate_ldpc(code, ebn0_db, seed, number, size):
 
 def _ldpc_code(code):
     return arrays.ldpc_code(**{name: code[name] for name in
-                               ("standard", "frame_size", "rate", "code_file")
-                               if name in code})
+                               ("standard", "frame_size", "rate", "code_file",
+                                "punctured", "shortened") if name in code})
 
 
 def _simulate_sync(code, probability, seed, number, size):
@@ -307,7 +307,7 @@ def _parts(decoder, items, dtype, bits, code):
     """First item, items, and output bytes to drop and to keep, of each task."""
     if decoder == "ldpc":
         known = _ldpc_code(code)
-        yield from _frames(items, known.n, max(1, bits // known.k))
+        yield from _frames(items, known.sent, max(1, bits // known.k))
         return
     if decoder != "viterbi":
         raise ValueError('decoder is "sync": allowed are viterbi, ldpc')

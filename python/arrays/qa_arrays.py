@@ -147,6 +147,44 @@ class qa_arrays(unittest.TestCase):
         _, status = decoder.decode(noise)
         self.assertTrue((status.unsatisfied > 0).all())
 
+    def test_ldpc_standards(self):
+        """What is sent of a code is encoded and decoded, and the rest of it is found."""
+        for code in (dict(standard="dvbs2x", frame_size="short", rate="11/45"),
+                     dict(standard="dvbt2", frame_size="short", rate="2/5"),
+                     dict(standard="ccsds_c2", frame_size="8160", rate="7/8"),
+                     dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2"),
+                     dict(standard="wifi", frame_size="648", rate="3/4"),
+                     dict(standard="nr", frame_size="bg2 z20", rate="10/30"),
+                     dict(standard="wifi", frame_size="648", rate="1/2",
+                          punctured=[600, 11], shortened=range(40, 60))):
+            known = gpufec.ldpc_code(**{**code, "shortened": list(code.get("shortened", ()))})
+            messages = gpufec.random_bits((5, known.k), 3)
+            words = gpufec.ldpc_encode(messages, **code, packed_input=False,
+                                       packed_output=False)
+            rate = known.k / known.sent
+            soft = gpufec.awgn(words, 6.0, rate, 5, "float", positive_bit=0)
+            values = np.clip(np.rint(2 * 4 * rate * 10 ** 0.6 * soft), -127, 127).astype(np.int8)
+            with self.subTest(**code):
+                self.assertEqual(words.shape, (5, known.sent))
+                decoded, status = gpufec.ldpc_decode(values, **code, packed_output=False)
+                np.testing.assert_array_equal(decoded, messages)
+                np.testing.assert_array_equal(status.unsatisfied, np.zeros(5))
+                found, _ = gpufec.ldpc_decode(values.ravel(), **code, output="codeword",
+                                              packed_output=False)
+                found = found.reshape(5, known.n)
+                np.testing.assert_array_equal(found[:, list(known.message_positions)],
+                                              messages)
+                self.assertFalse(found[:, list(known.shortened)].any())
+                for row in range(known.checks):
+                    self.assertFalse((found[:, known.check(row)].sum(axis=1) % 2).any())
+                if known.sent == known.n - len(known.punctured) - len(known.shortened):
+                    left = sorted(set(range(known.n)) - {*known.punctured, *known.shortened})
+                    if code["standard"] == "wifi":
+                        np.testing.assert_array_equal(found[:, left], words)
+        self.assertIn("ccsds_ar4ja", gpufec.ldpc_code.standards())
+        self.assertIn("bg1 z384", gpufec.ldpc_code.frame_sizes("nr"))
+        self.assertEqual(gpufec.ldpc_code.rates("ccsds_ar4ja", "4096"), ["1/2", "2/3", "4/5"])
+
     def test_sync_frames(self):
         book, symbols, received, lengths = sync_frames(30)
         decoded, status = gpufec.sync_decode(received, book, **SYNC, **RATES, lengths=lengths)
@@ -250,7 +288,8 @@ class qa_arrays(unittest.TestCase):
         frame = np.zeros(64800, np.int8)
         for name, value in (("rate", "7/9"), ("frame_size", "long"), ("algorithm", "best"),
                             ("max_iterations", 0), ("llr_scale", -1.0), ("output", "all"),
-                            ("standard", "dvbt2"), ("precision", "int4"), ("threads", 0)):
+                            ("standard", "dvbt3"), ("precision", "int4"), ("threads", 0),
+                            ("punctured", [64800]), ("shortened", [-1])):
             with self.subTest(name), self.assertRaisesRegex(ValueError, name):
                 gpufec.ldpc_decode(frame, **{name: value})
         if not GPU:

@@ -78,11 +78,16 @@ class qa_device_arrays(unittest.TestCase):
                         self.same(gpufec.viterbi_decode, values, packed_output=packed, **code)
 
     def test_ldpc(self):
-        for code in (dict(frame_size="short", rate="1/2"), dict(rate="3/4")):
+        for code in (dict(frame_size="short", rate="1/2"), dict(rate="3/4"),
+                     dict(standard="ccsds_c2", frame_size="8160", rate="7/8"),
+                     dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2"),
+                     dict(standard="nr", frame_size="bg1 z16", rate="22/44"),
+                     dict(standard="wifi", frame_size="648", rate="1/2",
+                          punctured=[600, 11], shortened=list(range(40, 60)))):
             known = gpufec.ldpc_code(**code)
             bits = gpufec.random_bits((17, known.k))
             words = gpufec.ldpc_encode(bits, **code, packed_input=False, packed_output=False)
-            nats = (4 * gpufec.awgn(words, 2.0, known.k / known.n, 5, "float",
+            nats = (4 * gpufec.awgn(words, 2.0, known.k / known.sent, 5, "float",
                                     positive_bit=0)).astype(np.float32)
             nats[0, :3] = np.nan, np.inf, -np.inf
             steps = np.clip(np.rint(2 * np.nan_to_num(nats)), -128, 127).astype(np.int8)
