@@ -6,6 +6,6 @@ set -euo pipefail
 cmake ${CMAKE_ARGS:-} -S . -B build/conda -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$PREFIX" -DCMAKE_PREFIX_PATH="$PREFIX" \
     -DPYTHON_EXECUTABLE="$PYTHON" -DPython_EXECUTABLE="$PYTHON" \
-    -DPython3_EXECUTABLE="$PYTHON" -DENABLE_CUDA=OFF -DENABLE_TESTING=OFF
+    -DPython3_EXECUTABLE="$PYTHON" -DENABLE_CUDA=OFF -DENABLE_GPUFEC_TESTS=OFF
 cmake --build build/conda
 cmake --install build/conda

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Counts the packets that gr-dvbs2rx's receiver gets right with its own LDPC decoder, and with
+gpu_ldpc_dvbs2 in its place: in a copy of dvbs2-rx that differs by what docs/converting.md says.
+
+A transport stream of packets of random bytes goes through dvbs2-tx with noise, and what it
+writes through both receivers. A packet that comes out is right if it is one of those sent.
+
+Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
+                           [--packets N] [--seed N] [--json FILE]
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import benchmark_environment
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "converting.md"
+OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
+OWN_TRIALS = "self.ldpc_decoder.get_average_trials() \\\n"
+PACKET = 188
+
+
+def converted(receiver):
+    """dvbs2-rx with the two changes of the page, and the import that they need."""
+    section = PAGE.read_text().split("### In `dvbs2-rx`", 1)[1]
+    decoder, trials = re.findall(r"```python\n(.*?)```", section, re.S)[:2]
+    trials = trials.split("= ", 1)[1]
+    text, decoders = OWN_DECODER.subn(lambda _: decoder, receiver)
+    assert decoders == 1 and text.count(OWN_TRIALS) == 1, "another dvbs2-rx than that of the page"
+    text = text.replace(OWN_TRIALS, trials)
+    assert "\nfrom gnuradio import " in text
+    return text.replace("\nfrom gnuradio import ",
+                        "\nfrom gnuradio import gpufec\nfrom gnuradio import ", 1)
+
+
+def transport_stream(packets, seed):
+    """Packets of one program, each with a payload of random bytes."""
+    source = random.Random(seed)
+    return [bytes((0x47, 0x01, 0x00, 0x10 | number % 16)) + source.randbytes(PACKET - 4)
+            for number in range(packets)]
+
+
+def receive(receiver, arguments, recording, out):
+    """Runs a receiver over a recording; how long it took."""
+    begin = time.monotonic()
+    subprocess.run([sys.executable, receiver, *arguments, "--source", "file", "--in-file",
+                    recording, "--sink", "file", "--out-file", out],
+                   check=True, stdout=sys.stderr)
+    return time.monotonic() - begin
+
+
+def counted(path, sent):
+    data = path.read_bytes()
+    found = [data[i:i + PACKET] for i in range(0, len(data) - PACKET + 1, PACKET)]
+    right = sum(packet in sent for packet in found)
+    return {"packets": len(found), "right": right, "wrong": len(found) - right}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tx", default=shutil.which("dvbs2-tx"), help="path of dvbs2-tx")
+    parser.add_argument("--rx", default=shutil.which("dvbs2-rx"), help="path of dvbs2-rx")
+    parser.add_argument("--modcod", default="QPSK1/2")
+    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB, some with commas between")
+    parser.add_argument("--packets", type=int, default=18200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", help="write the results to this file")
+    options = parser.parse_args()
+    if not options.tx or not options.rx:
+        parser.error("dvbs2-tx and dvbs2-rx are not found: install gr-dvbs2rx 1.4, "
+                     "or say with --tx and --rx where they are")
+
+    packets = transport_stream(options.packets, options.seed)
+    sent = set(packets)
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "in.ts").write_bytes(b"".join(packets))
+        (folder / "converted").write_text(converted(pathlib.Path(options.rx).read_text()))
+        for snr in options.snr.split(","):
+            subprocess.run([sys.executable, options.tx, "--modcod", options.modcod, "--snr", snr,
+                            "--source", "file", "--in-file", folder / "in.ts", "--sink", "file",
+                            "--out-file", folder / "iq"], check=True, stdout=sys.stderr)
+            point = {"snr_db": float(snr)}
+            for name, receiver in (("gr_dvbs2rx", options.rx),
+                                   ("gpufec", folder / "converted")):
+                took = receive(receiver, ["--modcod", options.modcod], folder / "iq",
+                               folder / "out.ts")
+                point[name] = {**counted(folder / "out.ts", sent), "seconds": round(took, 1)}
+            results.append(point)
+            print(json.dumps(point), flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(
+            {"command": "bench/dvbs2rx_receiver.py " + " ".join(
+                f"--{name} {getattr(options, name)}" for name in ("modcod", "snr", "packets",
+                                                                  "seed")),
+             "environment": benchmark_environment.environment(),
+             "sent": options.packets, "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
