@@ -239,10 +239,6 @@ private:
             });
         d_search->layout = d_setup->stream_input(d_batch);
         d_search->failed_before = failed;
-        // What is in flight is kept, and as much again before it is moved.
-        constexpr std::size_t most = 1 << 28;
-        d_cutter->reserve(
-            std::min(most, 2 * (d_pipeline->slots() + 1) * d_search->layout.most_items));
         // The first ones have too little before them.
         const auto N = d_setup->outputs;
         d_search->searching = d_number + (s.most_warmup + N - 1) / N;
@@ -274,7 +270,7 @@ private:
         }
         d_number = number;
         if (before) {
-            d_cutter->resume(*before);
+            d_cutter->resume(std::move(*before));
             begin_search();
         }
     }

@@ -32,8 +32,8 @@ link_header frame_guide::look(std::int64_t guess,
                               unsigned warmup,
                               double accepted)
 {
-    const auto first = stream.first_item();
-    return d_finder.find(stream.items(first),
+    const auto first = std::max(stream.first_item(), guess - items_before());
+    return d_finder.find(stream.items(first, guess + items_behind()),
                          guess - first,
                          warmup,
                          d_setup.search.radius,

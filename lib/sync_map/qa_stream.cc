@@ -11,6 +11,8 @@
 #include "stream.h"
 #include <gtest/gtest.h>
 #include <cstdlib>
+#include <cstring>
+#include <random>
 
 namespace gr::gpufec::sync_map {
 namespace {
@@ -198,6 +200,33 @@ measured check_against_sequential(const stream_case& c, sync_precision precision
         m.bound = std::max(m.bound, a.bounds[f]);
     }
     return m;
+}
+
+TEST(sync_item_store, gives_what_was_pushed)
+{
+    constexpr std::size_t bytes = 4;
+    std::mt19937 random(9);
+    std::vector<std::uint32_t> sent(300000);
+    for (auto& x : sent) {
+        x = random();
+    }
+    item_store store(bytes);
+    std::vector<std::uint32_t> got;
+    while (store.end() < std::int64_t(sent.size())) {
+        const auto n = std::min<std::size_t>(random() % 50000, sent.size() - store.end());
+        store.push(reinterpret_cast<const std::byte*>(sent.data() + store.end()), n);
+        const auto from = store.first() + random() % (store.end() - store.first() + 1);
+        got.resize(store.end() - from);
+        store.copy(from, store.end(), reinterpret_cast<std::byte*>(got.data()));
+        ASSERT_TRUE(std::equal(got.begin(), got.end(), sent.begin() + from));
+        const auto to = from + std::int64_t(random() % (store.end() - from + 1));
+        const auto span = store.span(from, to);
+        ASSERT_EQ(span.count, to - from);
+        ASSERT_EQ(std::memcmp(span.items, sent.data() + from, bytes * span.count), 0);
+        // Beyond the end too: what comes next is kept all the same.
+        store.forget(store.end() + 10 - std::int64_t(random() % 100000));
+        EXPECT_LE(store.first(), store.end());
+    }
 }
 
 TEST_P(sync_stream_search, agrees_with_the_sequential_rule)

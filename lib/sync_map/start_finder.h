@@ -8,6 +8,7 @@
 
 #include "carry_kernels.h"
 #include "frame.h"
+#include "item_store.h"
 #include "pipeline/host_memory.h"
 #include <vector>
 
@@ -18,12 +19,6 @@ struct lane_kernels;
 //! The channel symbols of all words, a word per lane; what lanes are left over hold
 //! zeros.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
-
-//! Consecutive items of a stream.
-struct item_span {
-    const std::byte* items;
-    std::int64_t count;
-};
 
 class start_finder
 {

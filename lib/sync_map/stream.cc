@@ -20,6 +20,7 @@ stream_cutter::stream_cutter(const sync_options& options, const setup& setup)
       d_setup(setup),
       d_window(decoder_window(options)),
       d_carrier(setup),
+      d_items(setup.item_bytes()),
       d_alpha(window_metrics({}, d_window)),
       d_acquired(options.acquire == 0)
 {
@@ -43,10 +44,9 @@ stream_cutter::search::search(setup s, const lane_kernels& kernels)
 {
 }
 
-void stream_cutter::resume(const stream_cutter& other)
+void stream_cutter::resume(stream_cutter&& other)
 {
-    d_items = other.d_items;
-    d_first_item = other.d_first_item;
+    d_items = std::move(other.d_items);
     d_origin = other.d_origin;
     d_acquired = other.d_acquired;
     if (d_acquired) {
@@ -58,8 +58,7 @@ void stream_cutter::resume(const stream_cutter& other)
 
 void stream_cutter::push(const void* items, std::size_t count)
 {
-    const auto* bytes = static_cast<const std::byte*>(items);
-    d_items.insert(d_items.end(), bytes, bytes + count * d_setup.item_bytes());
+    d_items.push(static_cast<const std::byte*>(items), count);
 }
 
 bool stream_cutter::ready() const
@@ -99,17 +98,16 @@ stream_cutter::place stream_cutter::write(const frame_ends& before,
     return place_of(begin.origin);
 }
 
-item_span stream_cutter::items(std::int64_t first) const
+item_span stream_cutter::items(std::int64_t first, std::int64_t last) const
 {
-    return { d_items.data() + (first - d_first_item) * d_setup.item_bytes(),
-             received() - first };
+    return d_items.span(std::max(first, first_item()), std::min(last, received()));
 }
 
 void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) const
 {
     const std::int64_t size = d_setup.item_bytes();
     const auto there = std::clamp(received(), first, std::max(first, last));
-    std::memcpy(to, items(first).items, (there - first) * size);
+    d_items.copy(first, there, to);
     erase(to + (there - first) * size, last - there);
 }
 
@@ -129,7 +127,7 @@ void stream_cutter::fill(const setup& setup,
                          const std::vector<double>& start,
                          std::byte* frame) const
 {
-    const auto begin = std::max(d_first_item, origin + window.first);
+    const auto begin = std::max(first_item(), origin + window.first);
     const auto end = origin + std::int64_t(setup.code.n()) * setup.symbols + window.last;
     const std::int64_t there =
         std::max<std::int64_t>(0, std::min(end, received()) - begin);
@@ -143,7 +141,7 @@ void stream_cutter::fill(const setup& setup,
                 frame);
     const auto size = setup.item_bytes();
     auto* const to = frame + setup.items_at();
-    std::memcpy(to, d_items.data() + (begin - d_first_item) * size, there * size);
+    d_items.copy(begin, begin + there, to);
     erase(to + there * size, count - there);
 }
 
@@ -202,16 +200,6 @@ void stream_cutter::go_on(const frame_ends& before)
     auto begin = after(before);
     d_origin = begin.origin;
     d_alpha = std::move(begin.alpha);
-}
-
-void stream_cutter::forget(std::int64_t first)
-{
-    const auto drop = std::min(received(), first) - d_first_item;
-    // Seldom, so that what stays is moved seldom.
-    if (drop > 0 && std::size_t(drop) * 2 > held()) {
-        d_items.erase(d_items.begin(), d_items.begin() + drop * d_setup.item_bytes());
-        d_first_item += drop;
-    }
 }
 
 // Finds the first boundary. Every frame of the stream has one that explains as much, so

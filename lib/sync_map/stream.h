@@ -38,7 +38,7 @@ public:
     stream_cutter(const sync_options& options, const setup& setup);
 
     //! Goes on where another one, of another channel, has come to.
-    void resume(const stream_cutter& other);
+    void resume(stream_cutter&& other);
 
     //! Takes all items.
     void push(const void* items, std::size_t count);
@@ -59,16 +59,14 @@ public:
     place write(std::byte* frame);
 
     //! Items that are held and not yet part of the past.
-    std::size_t held() const { return d_items.size() / d_setup.item_bytes(); }
+    std::size_t held() const { return d_items.end() - d_items.first(); }
 
     // For frames that others look for.
 
     //! Items since the beginning.
-    std::int64_t received() const { return d_first_item + std::int64_t(held()); }
-    //! Makes room for so many.
-    void reserve(std::size_t items) { d_items.reserve(items * d_setup.item_bytes()); }
+    std::int64_t received() const { return d_items.end(); }
     //! Number of the first one held.
-    std::int64_t first_item() const { return d_first_item; }
+    std::int64_t first_item() const { return d_items.first(); }
     bool finished() const { return d_finished; }
     //! Expected received item of the next frame's boundary 0.
     std::int64_t origin() const { return d_origin; }
@@ -78,12 +76,12 @@ public:
     place place_of(std::int64_t origin) const;
     //! Writes a frame that begins with what another ends with.
     place write(const frame_ends& before, std::byte* frame) const;
-    //! Items from number \p first on, which are kept until the next call.
-    item_span items(std::int64_t first) const;
+    //! Items \p first to \p last − 1 as far as they are held, until the next call.
+    item_span items(std::int64_t first, std::int64_t last) const;
     //! Copies items \p first to \p last − 1; those after the end are erased.
     void copy(std::int64_t first, std::int64_t last, std::byte* to) const;
     //! Items before number \p first are not asked for any more.
-    void forget(std::int64_t first);
+    void forget(std::int64_t first) { d_items.forget(first); }
 
 private:
     // What a frame begins with: where, and with which window metrics.
@@ -120,9 +118,8 @@ private:
     setup d_setup;
     drift_range d_window;
     alpha_carrier d_carrier;
-    std::vector<std::byte> d_items;
-    std::int64_t d_first_item = 0; // absolute number of the first item held
-    std::int64_t d_origin = 0;     // of the next frame, at drift 0
+    item_store d_items;
+    std::int64_t d_origin = 0; // of the next frame, at drift 0
     std::vector<double> d_alpha;
     std::unique_ptr<search> d_search;
     bool d_acquired;

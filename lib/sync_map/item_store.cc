@@ -1,0 +1,64 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "item_store.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr::gpufec::sync_map {
+
+void item_store::push(const std::byte* items, std::size_t count)
+{
+    for (std::size_t done = 0; done < count;) {
+        const auto chunk = std::size_t(d_end / chunk_items - d_first / chunk_items);
+        if (chunk == d_chunks.size()) {
+            if (d_spare.empty()) {
+                d_spare.emplace_back(new std::byte[chunk_items * d_item_bytes]);
+            }
+            d_chunks.push_back(std::move(d_spare.back()));
+            d_spare.pop_back();
+        }
+        const auto n =
+            std::min<std::size_t>(count - done, chunk_items - d_end % chunk_items);
+        std::memcpy(d_chunks[chunk].get() + d_end % chunk_items * d_item_bytes,
+                    items + done * d_item_bytes,
+                    n * d_item_bytes);
+        done += n;
+        d_end += n;
+    }
+}
+
+void item_store::forget(std::int64_t item)
+{
+    const auto before = d_first / chunk_items;
+    d_first = std::max(d_first, std::min(item, d_end));
+    for (auto n = d_first / chunk_items - before; n > 0 && !d_chunks.empty(); --n) {
+        d_spare.push_back(std::move(d_chunks.front()));
+        d_chunks.pop_front();
+    }
+}
+
+void item_store::copy(std::int64_t from, std::int64_t to, std::byte* out) const
+{
+    while (from < to) {
+        const auto n = std::min(to - from, chunk_items - from % chunk_items);
+        std::memcpy(out, at(from), n * d_item_bytes);
+        out += n * d_item_bytes;
+        from += n;
+    }
+}
+
+item_span item_store::span(std::int64_t from, std::int64_t to) const
+{
+    if (to <= from) {
+        return { nullptr, 0 };
+    }
+    if (from / chunk_items == (to - 1) / chunk_items) {
+        return { at(from), to - from };
+    }
+    d_span.resize((to - from) * d_item_bytes);
+    copy(from, to, d_span.data());
+    return { d_span.data(), to - from };
+}
+
+} // namespace gr::gpufec::sync_map

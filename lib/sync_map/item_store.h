@@ -1,0 +1,64 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The received items of a stream that are still asked for. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_ITEM_STORE_H
+#define INCLUDED_GPUFEC_SYNC_MAP_ITEM_STORE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace gr::gpufec::sync_map {
+
+//! Consecutive items of a stream.
+struct item_span {
+    const std::byte* items;
+    std::int64_t count;
+};
+
+/*!
+ * \brief Items by their number in the stream, in chunks that are used again.
+ *
+ * So nothing is moved to make room, and memory is touched for the first time only while
+ * more is held than ever before.
+ */
+class item_store
+{
+public:
+    explicit item_store(std::size_t item_bytes) : d_item_bytes(item_bytes) {}
+
+    void push(const std::byte* items, std::size_t count);
+    //! Items before number \p item are not asked for any more.
+    void forget(std::int64_t item);
+
+    std::int64_t first() const { return d_first; }
+    std::int64_t end() const { return d_end; }
+
+    //! Copies items \p from to \p to − 1, all of which are held.
+    void copy(std::int64_t from, std::int64_t to, std::byte* out) const;
+    //! The same side by side, until the next call.
+    item_span span(std::int64_t from, std::int64_t to) const;
+
+private:
+    static constexpr std::int64_t chunk_items = 1 << 16;
+
+    const std::byte* at(std::int64_t item) const
+    {
+        return d_chunks[item / chunk_items - d_first / chunk_items].get() +
+               item % chunk_items * d_item_bytes;
+    }
+
+    std::size_t d_item_bytes;
+    std::deque<std::unique_ptr<std::byte[]>> d_chunks; // the first has item d_first
+    std::vector<std::unique_ptr<std::byte[]>> d_spare;
+    std::int64_t d_first = 0, d_end = 0;
+    mutable std::vector<std::byte> d_span;
+};
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_ITEM_STORE_H */
