@@ -41,7 +41,7 @@ WAYS = {
                      ["coded bits", "8 or 1 per byte"]),
     "gpu_ldpc_dvbs2": (["LLRs", "int8 or float", "tags name codes (ACM)"],
                        ["frames of a batch", "iterations until all checks hold"],
-                       ["message or codeword", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
+                       ["message, codeword or BBFRAME", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
     "ldpc_encoder": (["message bits", "8 or 1 per byte"], ["parity"],
                      ["codewords", "8 or 1 per byte"]),
     "bbframe_to_ts": (["BBFRAMEs", "tags give lengths (ACM)"],

@@ -81,10 +81,21 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      double device_timeout_ms,
                      const std::vector<int>& punctured,
                      const std::vector<int>& shortened,
-                     const std::string& status_tags)
+                     const std::string& status_tags,
+                     bool descramble)
 {
-    const bool codeword =
-        choose<bool>("output", output, { { "message", false }, { "codeword", true } });
+    enum class kind { message, codeword, bbframe };
+    const auto given = choose<kind>("output",
+                                    output,
+                                    { { "message", kind::message },
+                                      { "codeword", kind::codeword },
+                                      { "bbframe", kind::bbframe } });
+    const bool bbframe = given == kind::bbframe;
+    const bool as_it_is = code_file.empty() && named_codes.empty() && punctured.empty() &&
+                          shortened.empty();
+    if (bbframe && !(as_it_is && has_bch(standard, frame_size))) {
+        refuse("output", "\"bbframe\"", "only codes of DVB as they are have BBFRAMEs");
+    }
     code_list list;
     list.add(code_file.empty() ? frame_size + " " + rate : code_file,
              ldpc_code_of(standard, frame_size, rate, code_file, punctured, shortened));
@@ -94,7 +105,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     }
     if (acm && many) {
         for (const auto& size : ldpc_code::frame_sizes(standard)) {
-            if (!code_file.empty() || size != frame_size) {
+            const bool wanted = !bbframe || has_bch(standard, size);
+            if (wanted && (!code_file.empty() || size != frame_size)) {
                 list.add_others(standard, size, "");
             }
         }
@@ -112,7 +124,7 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.schedule = ldpc_schedule_from_string(schedule);
     options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");
     options.early_stop = early_stop;
-    options.codeword = codeword;
+    options.codeword = given == kind::codeword;
     options.keep_codeword = llr_pdu;
     options.offset = offset;
     options.normalization = normalization;
@@ -126,15 +138,25 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                     devices,
                     threads,
                     device_timeout_ms);
+    std::optional<bbframe_output> bbframes;
+    if (bbframe) {
+        bbframes.emplace(standard, list.names, packed_output, descramble);
+    }
     return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
-        options, list.names, packed_output, acm, status_tags_from_string(status_tags));
+        options,
+        list.names,
+        packed_output,
+        acm,
+        status_tags_from_string(status_tags),
+        std::move(bbframes));
 }
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                                          const std::vector<std::string>& names,
                                          bool packed_output,
                                          bool acm,
-                                         status_tags tags)
+                                         status_tags tags,
+                                         std::optional<bbframe_output> bbframes)
     : gr::block("gpu_ldpc_dvbs2",
                 gr::io_signature::make(1, 1, item_size(options.format)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
@@ -147,9 +169,13 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_iterations_key(pmt::mp("ldpc_iterations")),
       d_valid_key(pmt::mp("ldpc_valid")),
       d_weight_key(pmt::mp("ldpc_syndrome_weight")),
+      d_bch_errors_key(pmt::mp("bch_errors")),
+      d_bch_valid_key(pmt::mp("bch_valid")),
+      d_length_key(pmt::mp("bbframe_length")),
       d_xfecframe_key(pmt::mp("XFECFRAME")),
       d_code_key(pmt::mp("ldpc_code")),
       d_llr_port(pmt::mp("llr_pdu")),
+      d_bbframes(std::move(bbframes)),
       d_decoder(options, hooks())
 {
     publish_choices();
@@ -166,6 +192,16 @@ void gpu_ldpc_dvbs2_impl::restart()
     d_skip = 0;
     d_lost = false;
     d_frames = 0;
+    if (d_bbframes) {
+        d_bbframes->restart();
+    }
+}
+
+void gpu_ldpc_dvbs2_impl::require_items(gr_vector_int& required)
+{
+    if (all_given()) {
+        decoder_block::require_items(required);
+    }
 }
 
 std::size_t
@@ -177,20 +213,19 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
     double iterations = 0;
     const auto before = d_frames;
     while (given < room) {
-        const auto n = d_packed ? d_decoder.pull_packed(to + given, room - given)
-                                : d_decoder.pull_bits(to + given, room - given);
+        std::optional<ldpc_decoder::report> begun;
+        const auto n = pull_frame(to + given, room - given, begun);
         if (n == 0) {
             break;
         }
-        ldpc_decoder::report report;
-        if (d_decoder.take_report(report)) {
-            add_report(first + given, report);
+        if (begun) {
+            add_report(first + given, *begun);
             if (d_options.keep_codeword) {
-                send_decisions(report);
+                send_decisions(*begun);
             }
-            iterations += report.iterations;
+            iterations += begun->iterations;
             ++d_frames;
-            last = report;
+            last = begun;
         }
         given += n;
     }
@@ -200,6 +235,32 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
         d_mean_iterations = mean + (iterations - mean * (d_frames - before)) / d_frames;
     }
     return given;
+}
+
+// Of one frame only.
+std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
+                                            std::size_t room,
+                                            std::optional<ldpc_decoder::report>& begun)
+{
+    std::size_t n = 0;
+    if (d_bbframes && !d_bbframes->all_given()) {
+        return d_bbframes->pull(out, room);
+    }
+    if (d_bbframes) {
+        auto& message = d_bbframes->message(); // has room for all of it
+        n = d_decoder.pull_packed(message.data(), message.size());
+    } else {
+        n = d_packed ? d_decoder.pull_packed(out, room) : d_decoder.pull_bits(out, room);
+    }
+    ldpc_decoder::report report;
+    if (n > 0 && d_decoder.take_report(report)) {
+        begun = report;
+        if (d_bbframes) {
+            d_bbframes->decode(report.code);
+            n = d_bbframes->pull(out, room);
+        }
+    }
+    return n;
 }
 
 void gpu_ldpc_dvbs2_impl::send_decisions(const ldpc_decoder::report& report)
@@ -221,14 +282,22 @@ void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
                                      const ldpc_decoder::report& report)
 {
     const bool valid = report.unsatisfied == 0;
+    const bool correct = d_bbframes ? d_bbframes->errors() >= 0 : valid;
+    if (d_bbframes && d_acm) {
+        add_tag(item, d_length_key, pmt::from_long(output_items(report.code)));
+    }
     if (d_status_tags == status_tags::none ||
-        (d_status_tags == status_tags::failures && valid)) {
+        (d_status_tags == status_tags::failures && correct)) {
         return;
     }
     add_tag(item, d_iterations_key, pmt::from_long(report.iterations));
     add_tag(item, d_valid_key, pmt::from_bool(valid));
     if (!valid) {
         add_tag(item, d_weight_key, pmt::from_long(report.unsatisfied));
+    }
+    if (d_bbframes) {
+        add_tag(item, d_bch_errors_key, pmt::from_long(d_bbframes->errors()));
+        add_tag(item, d_bch_valid_key, pmt::from_bool(correct));
     }
 }
 
@@ -298,7 +367,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
 
 std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
 {
-    const auto bits = d_decoder.output_bits(code);
+    const auto bits = d_bbframes ? d_bbframes->bits(code) : d_decoder.output_bits(code);
     return d_packed ? (bits + 7) / 8 : bits;
 }
 
@@ -315,6 +384,9 @@ std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
         const auto& message = d_decoder.code(code).message_positions();
         const auto next = std::upper_bound(message.begin(), message.end(), in_frame);
         bit = next == message.begin() ? 0 : next - message.begin() - 1;
+    }
+    if (d_bbframes) { // the parity bits of BCH are not given
+        bit = std::min<std::uint64_t>(bit, d_bbframes->bits(code) - 1);
     }
     return d_packed ? bit / 8 : bit;
 }

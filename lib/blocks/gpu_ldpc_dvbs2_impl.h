@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H
 
+#include "bbframe_output.h"
 #include "decoder_block.h"
 #include "ldpc_parameters.h"
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
@@ -21,12 +22,14 @@ namespace gr::gpufec {
 class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
-    //! The codes of \p options, first the one to begin with, and their names.
+    //! The codes of \p options, first the one to begin with, and their names; how
+    //! BBFRAMEs are made, if they are.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
                         bool acm,
-                        status_tags tags);
+                        status_tags tags,
+                        std::optional<bbframe_output> bbframes);
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
@@ -37,9 +40,14 @@ private:
     decoder& engine() override { return d_decoder; }
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
+    bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }
+    void require_items(gr_vector_int& required) override;
     bool push(input& in, input& second) override;
     void note(const tag_t& tag) override;
 
+    std::size_t pull_frame(std::uint8_t* out,
+                           std::size_t room,
+                           std::optional<ldpc_decoder::report>& begun);
     void add_report(std::uint64_t item, const ldpc_decoder::report& report);
     void send_decisions(const ldpc_decoder::report& report);
 
@@ -56,9 +64,11 @@ private:
     const bool d_packed, d_acm;
     const status_tags d_status_tags;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
+    const pmt::pmt_t d_bch_errors_key, d_bch_valid_key, d_length_key;
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;
 
+    std::optional<bbframe_output> d_bbframes;
     unsigned d_code = 0;              // of the first frame, and of all without ACM
     tag_queue d_code_tags;            // of input that is not taken yet
     std::vector<tag_t> d_frame_tags;  // of the frame being pushed, by output item

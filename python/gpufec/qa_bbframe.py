@@ -12,8 +12,9 @@ import numpy as np
 import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
+import qa_ldpc
 from qa_bch import DTV_FRAMES, every_code, lengths
-from qa_ldpc import T2
+from qa_ldpc import CODES, T2
 
 
 def transport_packets(count, seed=1):
@@ -155,15 +156,9 @@ class qa_bbframe(unittest.TestCase):
         units = self.bits_of_units(packets)
         for i in range(20):
             _, k = lengths(("dvbs2", "short", rates[i % 4]))
-            dfl = k - 80
-            syncd = -at % 1504
-            header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
-                               syncd >> 8, syncd & 255], np.uint8)
-            header = np.append(header, np.uint8(self.crc8(header)))
-            frame = np.concatenate([np.unpackbits(header), units[at:at + dfl]])
-            at += dfl
+            frame, at = self.frame_of(units, at, k)
             tags.append((sum(map(len, frames)), pmt.mp("length"), pmt.from_long(k // 8)))
-            frames.append(np.packbits(frame))
+            frames.append(frame)
         block, items, _ = extract(np.concatenate(frames), ("dvbs2", "short", "1/4"), tags,
                                   descramble=False, length_tag="length")
         self.assertGreater(len(items), 70 * 188)
@@ -183,6 +178,150 @@ class qa_bbframe(unittest.TestCase):
         units = packets.copy()
         units[:, 0] = [0] + [self.crc8(p[1:]) for p in packets[:-1]]
         return np.unpackbits(units.ravel())
+
+    def frames_of_ldpc(self, code, count, sigma, seed=1):
+        """BBFRAMEs, and LLRs of their codewords after noise."""
+        n, k = lengths(code)
+        bits = qa_support.random_bits(count * k, seed)
+        chain = (gpufec.bch_encoder(*code, packed_input=False),
+                 gpufec.ldpc_encoder(*code, packed_output=False))
+        sink = blocks.vector_sink_b()
+        graph = gr.top_block()
+        graph.connect(qa_support.vector_source(bits), *chain, sink)
+        graph.run()
+        coded = np.array(sink.data(), np.uint8)
+        noise = np.random.default_rng(seed).standard_normal(len(coded))
+        llr = 8 * (1 - 2.0 * coded + sigma * noise)
+        return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
+
+    def test_ldpc_gives_bbframes_of_every_code(self):
+        """What gr-dtv's scrambler gave, or its BBHEADER before that."""
+        for size, rate, k, es_n0 in CODES:
+            with self.subTest(size=size, rate=rate):
+                sent, symbols = qa_ldpc.dtv_transmit(size, rate, 2)
+                llr = qa_ldpc.to_int8(qa_ldpc.demap(symbols, es_n0 + 0.6))
+                _, k_bch = lengths(("dvbs2", size, rate))
+                expected = np.packbits(sent[:2 * k].reshape(2, k)[:, :k_bch], axis=1)
+                items, tags = qa_ldpc.decode(llr, frame_size=size, rate=rate,
+                                             max_iterations=50, output="bbframe")
+                self.assertTrue(np.array_equal(items, expected.ravel()))
+                at = [0, k_bch // 8]
+                self.assertEqual(qa_support.tags_of(tags, "bch_valid"), [(i, True) for i in at])
+                self.assertEqual(qa_support.tags_of(tags, "bch_errors"), [(i, 0) for i in at])
+                self.assertEqual([i for i, _ in qa_support.tags_of(tags, "ldpc_valid")], at)
+                items, _ = qa_ldpc.decode(llr, frame_size=size, rate=rate, max_iterations=50,
+                                          output="bbframe", descramble=True)
+                block, ts, _ = extract(items, ("dvbs2", size, rate), descramble=False)
+                self.assertEqual((block.frame_count(), block.dropped_frame_count()), (2, 0))
+                packets = np.random.default_rng(2).integers(0, 256, (100, 188), np.uint8)
+                packets[:, 0] = 0x47
+                self.assertGreater(len(ts), 0)
+                self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
+
+    def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
+        """With errors that BCH corrects and errors that it cannot, in any pieces."""
+        code = ("dvbs2", "normal", "8/9")
+        n, k = lengths(code)
+        bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)
+        ldpc = dict(frame_size=code[1], rate=code[2], max_iterations=4)
+        messages, before = qa_ldpc.decode(llr, **ldpc)
+        expected, expected_tags = qa_support.run(qa_support.vector_source(messages),
+                                                 gpufec.bch_decoder(*code))
+        marks = [(n * 9 // 8 * i + 80, pmt.mp("a"), pmt.from_long(i)) for i in range(20)]
+        for packed in (True, False):
+            for largest in (0, 1000):
+                items, tags = qa_ldpc.decode(llr, marks, largest=largest, output="bbframe",
+                                             packed_output=packed, **ldpc)
+                unit = 8 if packed else 1
+                self.assertTrue(np.array_equal(items if packed else np.packbits(items),
+                                               expected))
+                for key in "bch_errors", "bch_valid":
+                    found = [(at * unit, value) for at, value in qa_support.tags_of(tags, key)]
+                    self.assertEqual(found, [(at * 8, value) for at, value in
+                                             qa_support.tags_of(expected_tags, key)])
+                self.assertEqual(qa_support.tags_of(tags, "a"),
+                                 [((k * i + 80) // unit, i) for i in range(20)])
+                self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
+                                 [v for _, v in qa_support.tags_of(before, "ldpc_valid")])
+        errors = [e for _, e in qa_support.tags_of(expected_tags, "bch_errors")]
+        self.assertTrue(-1 in errors and max(errors) > 0)
+        failed = [i * k // 8 for i, e in enumerate(errors) if e < 0]
+        for status, at in ("failures", failed), ("none", []):
+            _, tags = qa_ldpc.decode(llr, output="bbframe", status_tags=status, **ldpc)
+            self.assertEqual([i for i, _ in qa_support.tags_of(tags, "bch_valid")], at)
+            self.assertEqual(qa_support.tags_of(tags, "bbframe_length"), [])
+
+    def test_acm_into_packets(self):
+        """Frames of several codes, decoded and put together, with one that is lost."""
+        codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
+                 ("dvbs2", "short", "8/9"), ("dvbs2", "normal", "1/2")]
+        packets = transport_packets(300)
+        units, at = self.bits_of_units(packets), 0
+        llr, marks, lengths_sent = [], [], []
+        for i in range(11):
+            code = codes[i % 4]
+            _, k = lengths(code)
+            frame, at = self.frame_of(units, at, k)
+            chain = (gpufec.bch_encoder(*code), gpufec.ldpc_encoder(*code,
+                                                                   packed_output=False))
+            scrambled = frame ^ self.scrambling()[:len(frame)]
+            sink = blocks.vector_sink_b()
+            graph = gr.top_block()
+            graph.connect(qa_support.vector_source(scrambled), *chain, sink)
+            graph.run()
+            marks.append((sum(map(len, llr)), pmt.mp("ldpc_code"),
+                          pmt.mp(f"{code[1]} {code[2]}")))
+            llr.append(qa_ldpc.clean(np.array(sink.data(), np.uint8)))
+            lengths_sent.append(k // 8)
+        for i in (5,): # a frame of noise
+            noise = np.random.default_rng(3).integers(-20, 20, len(llr[i]))
+            llr[i] = noise.astype(np.int8)
+        decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", acm=True, output="bbframe",
+                                        descramble=True, max_iterations=5)
+        sink, between = blocks.vector_sink_b(), blocks.vector_sink_b()
+        packets_of = gpufec.bbframe_to_ts(descramble=False, length_tag="bbframe_length")
+        graph = gr.top_block()
+        graph.connect(qa_support.vector_source(np.concatenate(llr), marks), decoder,
+                      packets_of, sink)
+        graph.connect(decoder, between)
+        graph.run()
+        starts = np.cumsum([0] + lengths_sent[:-1]).tolist()
+        self.assertEqual(qa_support.tags_of(between.tags(), "bbframe_length"),
+                         list(zip(starts, lengths_sent)))
+        self.assertEqual([v for _, v in qa_support.tags_of(between.tags(), "bch_valid")],
+                         [i != 5 for i in range(11)])
+        self.assertEqual((packets_of.frame_count(), packets_of.dropped_frame_count()), (11, 1))
+        self.assertEqual(packets_of.packet_error_count(), 0)
+        found = np.array(sink.data(), np.uint8).reshape(-1, 188)
+        fields = np.cumsum([0] + [8 * n - 80 for n in lengths_sent])
+        whole = [p for p in range(300) if 1504 * (p + 1) + 8 <= fields[-1]
+                 and not (1504 * p + 8 < fields[6] and 1504 * (p + 1) + 8 > fields[5])]
+        self.assertTrue(np.array_equal(found, packets[whole]))
+
+    def scrambling(self):
+        """The standard's register, EN 302 307-1, 5.2.2."""
+        stages = [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+        bits = []
+        for _ in range(58320):
+            bits.append(stages[13] ^ stages[14])
+            stages = [bits[-1]] + stages[:-1]
+        return np.packbits(bits)
+
+    def frame_of(self, units, at, k):
+        """A BBFRAME whose data field begins at a bit of the units, and where it ends."""
+        dfl = k - 80
+        syncd = -at % 1504
+        header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
+                           syncd >> 8, syncd & 255], np.uint8)
+        header = np.append(header, np.uint8(self.crc8(header)))
+        return np.packbits(np.concatenate([np.unpackbits(header), units[at:at + dfl]])), at + dfl
+
+    def test_bbframes_of_other_codes_are_refused(self):
+        for wrong in (dict(standard="wifi", frame_size="648"), dict(punctured=[1]),
+                      dict(standard="dvbs2x", frame_size="medium", rate="1/5"),
+                      dict(code_file="some.alist"), dict(named_codes={"a": "b"})):
+            with self.assertRaisesRegex(ValueError, 'output is "bbframe"'):
+                gpufec.gpu_ldpc_dvbs2(output="bbframe", **wrong)
 
     def test_messages(self):
         code = ("dvbs2", "short", "8/9")

@@ -42,11 +42,20 @@ namespace gr::gpufec {
  * padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
  * encoder made. A frame that is not complete when the input ends is dropped.
  *
+ * With \p output "bbframe" the BCH code of DVB corrects the message, as bch_decoder does,
+ * and the output is the K_bch bits of each BBFRAME, descrambled if \p descramble says so.
+ * A frame that BCH cannot correct leaves as it is.
+ *
  * Tags on the input go to the output item that holds their bit. The block adds, on the
  * first output item of each frame, or as \p status_tags says:
  *  - \c ldpc_iterations (long): iterations made,
  *  - \c ldpc_valid (bool): whether the decided bits satisfy every check,
- *  - \c ldpc_syndrome_weight (long): how many they violate, if any.
+ *  - \c ldpc_syndrome_weight (long): how many they violate, if any,
+ *  - of BBFRAMEs \c bch_errors (long): bits that BCH corrected, −1 if it could not, and
+ *    \c bch_valid (bool): whether it could.
+ *
+ * BBFRAMEs with \p acm all have the tag \c bbframe_length (long), their output items:
+ * bbframe_to_ts takes it as its length_tag.
  *
  * With \p acm, tags on the first channel value of a frame name its code, and that of the
  * frames after it; until the first tag it is the code of \p frame_size and \p rate.
@@ -86,7 +95,8 @@ public:
      * \param max_iterations 1 to 1000
      * \param early_stop stop once every check is satisfied; else always make
      *        max_iterations
-     * \param output "message" (K bits per frame) or "codeword" (N bits)
+     * \param output "message" (K bits per frame), "codeword" (N bits) or, with the codes
+     * of dvbs2, dvbs2x (but for its medium frames) and dvbt2, "bbframe" (K_bch bits)
      * \param packed_output eight bits per byte, first bit most significant, else one
      * \param batch frames decoded at once; 0: chosen from the device
      * \param slots batches in flight, 1 to 16
@@ -110,7 +120,8 @@ public:
      *        not sent, besides those of its standard
      * \param shortened positions that are 0 and not sent; no message bits are there
      * \param status_tags of which frames tags say what became of them: "all", those that
-     *        are not valid ("failures"), or "none"
+     *        are not valid ("failures"), or "none"; a BBFRAME is valid if bch_valid is
+     * \param descramble BBFRAMEs (EN 302 307-1, 5.2.2)
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -143,7 +154,8 @@ public:
                      double device_timeout_ms = 10000,
                      const std::vector<int>& punctured = {},
                      const std::vector<int>& shortened = {},
-                     const std::string& status_tags = "all");
+                     const std::string& status_tags = "all",
+                     bool descramble = false);
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -1,0 +1,76 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "bbframe/header.h"
+#include "bbframe_output.h"
+#include "pipeline/packed_bits.h"
+#include <algorithm>
+
+namespace gr::gpufec {
+
+bool has_bch(const std::string& standard, const std::string& frame_size)
+{
+    const auto contains = [](const std::vector<std::string>& names,
+                             const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    return contains(bch_code::standards(), standard) &&
+           contains(bch_code::frame_sizes(standard), frame_size);
+}
+
+bbframe_output::bbframe_output(const std::string& standard,
+                               const std::vector<std::string>& names,
+                               bool packed,
+                               bool descramble)
+    : d_packed(packed)
+{
+    std::size_t longest = 0;
+    for (const auto& name : names) {
+        const auto space = name.rfind(' ');
+        d_codes.push_back(
+            bch_code::standard(standard, name.substr(0, space), name.substr(space + 1)));
+        longest = std::max(longest, std::size_t(d_codes.back().n() + 7) / 8);
+    }
+    d_message.resize(longest);
+    if (descramble) {
+        d_scrambling = bbframe::scrambling(longest);
+    }
+}
+
+const bch_decoder_kernel& bbframe_output::decoder(unsigned code)
+{
+    const auto found = d_decoders.find(code);
+    return found != d_decoders.end()
+               ? found->second
+               : d_decoders.emplace(code, bch_decoder_kernel(d_codes[code]))
+                     .first->second;
+}
+
+void bbframe_output::decode(unsigned code)
+{
+    d_errors = decoder(code).decode(d_message.data());
+    const auto k = d_codes[code].k();
+    const auto bytes = (k + 7) / 8;
+    for (std::size_t i = 0; i < bytes && !d_scrambling.empty(); ++i) {
+        d_message[i] ^= d_scrambling[i];
+    }
+    if (k % 8) {
+        d_message[bytes - 1] &= 0xff00u >> k % 8;
+    }
+    d_items = d_packed ? bytes : k;
+    d_given = 0;
+}
+
+std::size_t bbframe_output::pull(std::uint8_t* out, std::size_t room)
+{
+    const auto n = std::min(room, d_items - d_given);
+    if (d_packed) {
+        std::copy_n(d_message.begin() + d_given, n, out);
+    } else {
+        unpack_bits(d_message.data(), d_given, n, out);
+    }
+    d_given += n;
+    return n;
+}
+
+} // namespace gr::gpufec
