@@ -100,7 +100,12 @@ def markdown(doc):
     return doc.replace("<", "&lt;").strip()
 
 
-def block_page(declared):
+def interface_page(declared):
+    """Where Doxygen puts a class of the namespace gr::gpufec."""
+    return "api/classgr_1_1gpufec_1_1" + declared.name.replace("_", "__") + ".html"
+
+
+def block_page(declared, interface):
     make = declared.members["make"]
     doc = make.doc
     said = dict(re.findall(r"(?s)\\param(?:\[\w+\])? (\w+)\s+(.*?)(?=\\param|\\throws|\\return|"
@@ -118,7 +123,9 @@ def block_page(declared):
     return (f"# {declared.name}\n\n![The data's way](pictures/{declared.name}.svg)\n\n"
             f"{markdown(declared.doc)}\n\n{before}\n\n## Parameters\n\n"
             f"| parameter | default | |\n|---|---|---|\n{rows}\n\n## While it runs\n\n{methods}\n\n"
-            f"The [user guide](../docs/user-guide.md) says how it is used.\n")
+            f"The [user guide](../docs/user-guide.md) says how it is used."
+            + (f" In C++ it is [gr::gpufec::{declared.name}](../{interface_page(declared)})."
+               if interface else "") + "\n")
 
 
 def leaves(value, path=""):
@@ -156,7 +163,7 @@ def measured_page(folder):
     return "\n".join(text)
 
 
-def assemble(source):
+def assemble(source, interface):
     """The folder that MkDocs reads; the entries of its navigation."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "docs").mkdir(parents=True)
@@ -170,7 +177,7 @@ def assemble(source):
     blocks = []
     for declared in headers().values():
         if declared.is_block and declared.name in WAYS:
-            (source / "blocks" / f"{declared.name}.md").write_text(block_page(declared))
+            (source / "blocks" / f"{declared.name}.md").write_text(block_page(declared, interface))
             (source / "blocks" / "pictures" / f"{declared.name}.svg").write_text(
                 picture(declared.name))
             blocks.append({declared.name: f"blocks/{declared.name}.md"})
@@ -180,6 +187,14 @@ def assemble(source):
         if name:
             shutil.copy(ROOT / name, source / name)
         navigation.append({title: name or {"Blocks": blocks, "Measured": "measured.md"}[title]})
+    if interface:
+        shutil.copytree(interface, source / "api")
+        (source / "interface.md").write_text(
+            "# C++ interface\n\nWhat the public headers declare, made by Doxygen: "
+            "[the interface](api/index.html).\n\n" + "".join(
+                f"- [{d.name}]({interface_page(d)})\n" for d in headers().values()
+                if d.is_block))
+        navigation.append({"C++ interface": "interface.md"})
     # What a page links to beyond these is copied too.
     for page in [source / name for _, name in PAGES if name] + [source / "docs" / "README.md"]:
         for target in re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8")):
@@ -236,7 +251,7 @@ def main():
         sys.exit(re.sub(r"(?s).*Usage", "Usage", __doc__).strip())
     folder = pathlib.Path(sys.argv[1]).resolve()
     source, site = folder / "source", folder / "html"
-    navigation = assemble(source)
+    navigation = assemble(source, sys.argv[2] if len(sys.argv) == 3 else None)
     settings = folder / "mkdocs.yml"
     settings.write_text(json.dumps({ # which is YAML as well
         "site_name": "gr-gpufec", "docs_dir": str(source), "site_dir": str(site),
@@ -251,8 +266,6 @@ def main():
     if done.returncode:
         sys.exit("make_site: MkDocs failed. It is in Debian's package mkdocs, or on PyPI: "
                  "pip install mkdocs")
-    if len(sys.argv) == 3:
-        shutil.copytree(sys.argv[2], site / "api", dirs_exist_ok=True)
     dead = list(dead_links(site))
     for page, target in dead:
         print(f"make_site: {page} links to {target}, which is not there", file=sys.stderr)

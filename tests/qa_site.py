@@ -6,6 +6,7 @@
 
 import importlib.util
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,22 @@ class qa_site(unittest.TestCase):
         page = (self.site / "measured.html").read_text()
         for path in (ROOT / "bench" / "results").glob("*.json"):
             self.assertIn(path.name, page)
+
+    @unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
+    def test_interface(self):
+        """With Doxygen's pages, what is made of the headers leads to them."""
+        template = (ROOT / "docs" / "doxygen" / "Doxyfile.in").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            settings = template.replace("@PROJECT_SOURCE_DIR@", str(ROOT)).replace("@VERSION@", "")
+            done = subprocess.run(["doxygen", "-"], input=settings, cwd=folder, text=True,
+                                  capture_output=True, check=True)
+            self.assertEqual(done.stderr, "")
+            made = subprocess.run(
+                [sys.executable, str(ROOT / "docs" / "make_site.py"), f"{folder}/site",
+                 f"{folder}/html"], capture_output=True, text=True)
+            self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+            page = pathlib.Path(folder, "site/html/blocks/conv_encoder.html").read_text()
+            self.assertIn("api/classgr_1_1gpufec_1_1conv__encoder.html", page)
 
     def test_dead_links_are_seen(self):
         page = self.site / "measured.html"

@@ -98,6 +98,7 @@ private:
 class GPUFEC_API bch_decoder_kernel
 {
 public:
+    //! \param code of the codewords
     //! \param variant of instructions, "avx2" or "baseline"; "": the best that there are
     explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
 

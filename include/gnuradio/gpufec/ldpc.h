@@ -92,6 +92,7 @@ public:
      * without a pivot, in ascending order. A matrix beyond max_elimination that is not
      * triangular keeps K = N − checks, and has no known message positions.
      *
+     * \param text from which it is read
      * \param name for messages and tags
      * \throws std::invalid_argument that names the line
      */
@@ -114,6 +115,7 @@ public:
      *
      * Message positions are found as from an alist. A matrix too large to eliminate has
      * the message in its first bits where the rest of the bits follow from them.
+     * \param text from which it is read
      * \param name for messages and tags
      * \throws std::invalid_argument that names the line and the value
      */

@@ -395,7 +395,8 @@ public:
     /*!
      * \brief Takes a frame, unless every slot is in flight: then it says false.
      *
-     * \param items the frame's received items; any number of them
+     * \param items the frame's received items
+     * \param count how many they are; any number
      * \param priors frame_symbols × q weights of the symbols, with options.priors
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);

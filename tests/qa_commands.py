@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands of the pages: each of them runs here, or EXCEPTIONS says why it does not.
+
+docs/quick-start.md has a test of its own, qa_quick_start.py."""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+from gnuradio import gpufec
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TOOL = os.environ.get("GPUFEC_TOOL")
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "packaging/README.md",
+                                  "bench/results/README.md")] + sorted((ROOT / "docs").glob("*.md"))
+OF_ITS_OWN = ROOT / "docs" / "quick-start.md"
+
+# Commands that do not run here, by how they begin, and why.
+EXCEPTIONS = {
+    "scripts/demo": "builds everything, and installs packages",
+    "scripts/test": "is what runs this test",
+    "scripts/deps": "installs packages, as root; scripts/test runs it",
+    "cmake --build": "builds everything; the preset is looked for",
+    "cmake --preset": "builds everything; the preset is looked for",
+    "ctest --preset": "runs this test; the preset is looked for",
+    "sudo cmake --install": "as root; packaging.downstream installs to a prefix of its own",
+    "pip install .": "builds the package, and needs PyPI; packaging/try-wheel runs it",
+    "scripts/gpu-pack": "needs a build with CUDA",
+    "python3 packed/scripts/gpu-test": "needs a GPU",
+    "gpufec ber viterbi --preset ccsds --range 4:1:6 --scheduler":
+        "needs a scheduler of that name; arrays.distributed runs it with one",
+}
+
+
+def commands():
+    """Page and line of each command in a block of shell."""
+    for page in PAGES:
+        if page != OF_ITS_OWN:
+            for block in re.findall(r"(?s)```(?:sh|bash|console|shell)\n(.*?)```",
+                                    page.read_text(encoding="utf-8")):
+                for line in block.replace("\\\n", " ").splitlines():
+                    for part in re.sub(r"(^|\s)#.*", "", line).split(" && "):
+                        if part.strip():
+                            yield page.relative_to(ROOT), " ".join(part.split())
+
+
+def excepted(command):
+    return next((begin for begin in EXCEPTIONS if command.startswith(begin)), None)
+
+
+def viterbi_values():
+    bits = gpufec.random_bits(20000)
+    coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
+    return gpufec.awgn(coded, 6.0, 0.5)
+
+
+def sync_values():
+    """A stream of frames as the tool's own codebook has them, and the length of each."""
+    symbols = np.random.default_rng(1).integers(0, 32, (4, 210)).astype(np.uint8)
+    received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, gpufec.codebook_davey_mackay()))
+    return received, lengths
+
+
+@unittest.skipUnless(TOOL, "GPUFEC_TOOL names no tool")
+class qa_commands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        os.symlink(TOOL, self.folder / "gpufec")
+
+    def shell(self, command, **keywords):
+        return subprocess.run(
+            ["bash", "-ec", command], cwd=self.folder, capture_output=True, text=True,
+            env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}, **keywords)
+
+    def prepare(self, command):
+        """The files that a command names."""
+        if " decode viterbi" in command:
+            for name in ("IN", "recording.soft"):
+                viterbi_values().tofile(self.folder / name)
+        elif " decode sync" in command:
+            received, lengths = sync_values()
+            received.tofile(self.folder / "IN")
+            (self.folder / "LENGTHS").write_text("\n".join(map(str, lengths)) + "\n")
+
+    def test_commands(self):
+        ran = 0
+        for page, command in commands():
+            if not excepted(command):
+                with self.subTest(page=str(page), command=command):
+                    self.prepare(command)
+                    done = self.shell(command, timeout=240)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    for name in re.findall(r" (OUT|decoded\.bin)$", command):
+                        self.assertGreater((self.folder / name).stat().st_size, 0)
+                    ran += 1
+        self.assertGreater(ran, 6)
+
+    def test_exceptions_are_needed(self):
+        found = {excepted(command) for _, command in commands()}
+        self.assertEqual(found - {None}, set(EXCEPTIONS))
+
+    def test_presets_are_there(self):
+        presets = json.loads((ROOT / "CMakePresets.json").read_text())
+        for page, command in commands():
+            words = shlex.split(command)
+            if "--preset" in words and words[0] in ("cmake", "ctest"):
+                kind = ("testPresets" if words[0] == "ctest" else
+                        "buildPresets" if "--build" in words else "configurePresets")
+                with self.subTest(page=str(page), command=command):
+                    self.assertIn(words[words.index("--preset") + 1],
+                                  [p["name"] for p in presets[kind]])
+
+    def test_scripts_are_there(self):
+        for page in PAGES:
+            for name in re.findall(r"`?\b((?:scripts|packaging|bench|apps|tests)/[\w.-]+)",
+                                   page.read_text(encoding="utf-8")):
+                name = name.rstrip(".")
+                folder, _, base = name.partition("/")
+                with self.subTest(page=page.name, name=name):
+                    if not (ROOT / name).exists() and "ROOM" not in name: # a program, then
+                        rules = ROOT / folder / "CMakeLists.txt"
+                        self.assertTrue(rules.exists())
+                        self.assertTrue(re.search(rf"add_executable\({base}\s",
+                                                  rules.read_text()))
+
+    def test_words_of_the_tool_are_known(self):
+        """Commands, decoders and options that a page names anywhere as code."""
+        described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
+                                              capture_output=True).stdout)
+        options = {line["name"]: {"--" + o["name"] for table in line["tables"]
+                                  for o in table["options"]} for line in described["lines"]}
+        seen = 0
+        for page in PAGES:
+            text = page.read_text(encoding="utf-8")
+            shell = "\n".join(re.findall(r"(?s)```sh\n(.*?)```", text))
+            for words in re.findall(r"(?m)(?:^|[\s`])(gpufec (?:bench|ber|decode|info|circulants)\b"
+                                    r"[^`\n#>|]*)", shell) + re.findall(r"`(gpufec [^`]+)`", text):
+                words = words.split()
+                if words[1].startswith("--"):
+                    self.assertIn(words[1], ("--help", "--version", "--describe"))
+                    continue
+                names = [n for n in options if n.split()[1] == words[1] and
+                         (len(n.split()) == 2 or len(words) < 3 or n.split()[2] == words[2] or
+                          words[2].startswith("-"))]
+                with self.subTest(page=page.name, words=" ".join(words)):
+                    self.assertTrue(names)
+                    known = set().union(*(options[n] for n in names)) | {"--help"}
+                    self.assertLessEqual({w.split("=")[0] for w in words
+                                          if w.startswith("--")}, known)
+                seen += 1
+        self.assertGreater(seen, 15)
+
+
+if __name__ == "__main__":
+    if not TOOL:
+        print("skipped: GPUFEC_TOOL names no tool")
+        sys.exit(77)
+    unittest.main()
