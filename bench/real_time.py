@@ -26,9 +26,9 @@ from gnuradio import gpufec, gr
 class source(gr.sync_block):
     """Values at a rate, as the clock says; 0 is as fast as they go."""
 
-    def __init__(self, rate, seconds):
+    def __init__(self, rate, seconds, value):
         gr.sync_block.__init__(self, "paced", [], [np.int8])
-        self.rate, self.seconds = rate, seconds
+        self.rate, self.seconds, self.value = rate, seconds, value
         self.sent, self.log, self.begin = 0, [], None
 
     def work(self, _, output_items):
@@ -37,12 +37,13 @@ class source(gr.sync_block):
         if now - self.begin > self.seconds:
             return -1
         out = output_items[0]
-        due = int((now - self.begin) * self.rate) - self.sent if self.rate else len(out)
-        if due <= 0:
+        # A source that gives nothing is asked again only after a quarter of a second.
+        while self.rate and (now - self.begin) * self.rate < self.sent + 1:
             time.sleep(0.001)
-            return 0
+            now = time.monotonic()
+        due = int((now - self.begin) * self.rate) - self.sent if self.rate else len(out)
         count = min(due, len(out))
-        out[:count] = 30
+        out[:count] = self.value
         # When it was due, so that a source that is late makes the delay no shorter.
         self.log.append((self.sent + count, now))
         self.sent += count
@@ -60,16 +61,19 @@ class sink(gr.sync_block):
         return len(input_items[0])
 
 
+BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
 BLOCKS = {
-    # How to make one, and values per output byte.
-    "viterbi": (lambda **o: gpufec.gpu_viterbi_pbvd(preset="ccsds", **o), 16),
-    "ldpc": (lambda **o: gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="1/2", **o), 18),
+    # How to make one, values per output byte, and the value that is sent.
+    "viterbi": (lambda **o: gpufec.gpu_viterbi_pbvd(preset="ccsds", **o), 16, 30),
+    "ldpc": (lambda **o: gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="1/2", **o), 18, 30),
+    "sync": (lambda **o: gpufec.gpu_sync_map(BOOK, q=32, n=10, frame_symbols=210,
+                                             frame_items=2100, **o), 10, 0),
 }
 
 
 def measured(name, rate, seconds, options):
-    make, per_item = BLOCKS[name]
-    block, there, out = make(**options), source(rate, seconds), sink()
+    make, per_item, value = BLOCKS[name]
+    block, there, out = make(**options), source(rate, seconds, value), sink()
     graph = gr.top_block()
     graph.connect(there, block, out)
     begin = time.monotonic()
@@ -105,8 +109,8 @@ def main():
         options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
         block, there, *_ = measured(name, 0, min(5, args.seconds), options)
         capacity = there.sent / min(5, args.seconds)
-        if name == "ldpc":
-            values = piece = 16200
+        if name != "viterbi":
+            values = piece = {"ldpc": 16200, "sync": 2100}[name]
         else:
             values = 2 * block.decode_length()
             piece = values + 4 * block.overlap()

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Many decoder blocks that share a GPU, and the memory that each takes.
+
+Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each
+with a null source and a null sink of its own. A block's part is its rate over that of its
+kind alone; the sum of the parts is 1 where one thing binds them all, and a block's fair
+share of the sum is one over the number of blocks. Memory is that of a block with its
+defaults: on the device as nvidia-smi tells, and of the process (resident, page-locked
+buffers included).
+
+Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--json FILE]
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import time
+
+from benchmark_environment import environment
+from gnuradio import blocks, gpufec, gr
+
+SETTLE_S = 1.0
+BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
+FRAMED = dict(q=32, n=10, frame_symbols=210, frame_items=2100, status_tags="none")
+# How to make one, and bytes per input item.
+KINDS = {
+    "viterbi int8": (lambda: gpufec.gpu_viterbi_pbvd(backend="cuda"), 1),
+    "viterbi float": (lambda: gpufec.gpu_viterbi_pbvd(backend="cuda", soft_input="float"), 4),
+    "ldpc normal 1/2": (lambda: gpufec.gpu_ldpc_dvbs2(backend="cuda", status_tags="none"), 1),
+    "sync framed": (lambda: gpufec.gpu_sync_map(BOOK, backend="cuda", **FRAMED), 1),
+}
+
+
+def rates(kinds, seconds):
+    """Items per second that leave each block, all at once."""
+    graph = gr.top_block()
+    made = []
+    for kind in kinds:
+        make, item = KINDS[kind]
+        block = make()
+        graph.connect(blocks.null_source(item), block,
+                      blocks.null_sink(block.output_signature().sizeof_stream_item(0)))
+        made.append(block)
+    graph.start()
+    time.sleep(SETTLE_S)
+    begin = [(time.monotonic(), b.nitems_written(0)) for b in made]
+    time.sleep(seconds)
+    end = [(time.monotonic(), b.nitems_written(0)) for b in made]
+    graph.stop()
+    graph.wait()
+    return [(n1 - n0) / (t1 - t0) for (t0, n0), (t1, n1) in zip(begin, end)]
+
+
+def device_bytes():
+    used = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader"],
+                          capture_output=True, text=True, check=True).stdout
+    return int(re.match(r"\d+", used)[0]) << 20
+
+
+def resident_bytes():
+    status = pathlib.Path("/proc/self/status").read_text(encoding="ascii")
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) << 10
+
+
+def memory(kind):
+    """Of one block while it runs, without what the first in the process brings along."""
+    make, item = KINDS[kind]
+    device, resident = device_bytes(), resident_bytes()
+    block = make()
+    graph = gr.top_block()
+    graph.connect(blocks.null_source(item), block,
+                  blocks.null_sink(block.output_signature().sizeof_stream_item(0)))
+    graph.start()
+    time.sleep(SETTLE_S)
+    taken = {"batch": block.batch(), "device_bytes": device_bytes() - device,
+             "resident_bytes": resident_bytes() - resident}
+    graph.stop()
+    graph.wait()
+    return taken
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--blocks", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each run")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", help="file for the result")
+    options = parser.parse_args()
+
+    names = list(KINDS)
+    rates(names[:1], 0.1) # the device is open from here on
+    result = {"benchmark": "shared_card", "environment": environment(),
+              "memory": {kind: memory(kind) for kind in names}}
+    alone = {kind: statistics.median(rates([kind], options.seconds)[0]
+                                     for _ in range(options.rounds)) for kind in names}
+    together = [names[i % len(names)] for i in range(options.blocks)]
+    rounds = [rates(together, options.seconds) for _ in range(options.rounds)]
+    parts = [statistics.median(r[i] for r in rounds) / alone[kind]
+             for i, kind in enumerate(together)]
+    result |= {"alone_items_per_s": alone, "blocks": together, "parts": parts,
+               "sum_of_parts": sum(parts),
+               "slowest_over_its_share": min(parts) * len(parts) / sum(parts)}
+    print(json.dumps(result, indent=1))
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n",
+                                              encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
