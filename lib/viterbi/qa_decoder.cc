@@ -6,9 +6,11 @@
 #include "cuda/devices.h"
 #include "qa_support.h"
 #include "reference.h"
+#include "soft_input.h"
 #include <gtest/gtest.h>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <thread>
 
 using namespace gr::gpufec;
@@ -380,6 +382,49 @@ TEST(viterbi_decoder, packed4_input)
     const auto expected =
         reference::parallel_blocks(code, plan, qa::quantise4(sent.values), 6000);
     EXPECT_EQ(run(decoder, qa::pack4(sent.values, 0), false, 501), expected);
+}
+
+// −8 counts as −7, wherever values begin and end.
+TEST(viterbi_decoder, packed4_has_values_as_large_on_both_sides)
+{
+    std::vector<std::int8_t> nibbles, packed;
+    std::mt19937 random(8);
+    for (int i = 0; i < 6002; ++i) {
+        const int v = int(random() % 16) - 8;
+        nibbles.push_back(std::int8_t(std::max(v, -7)));
+        if (i % 2 == 0) {
+            packed.push_back(std::int8_t((unsigned(v) & 15u) << 4));
+        } else {
+            packed.back() =
+                std::int8_t(std::uint8_t(packed.back()) | (unsigned(v) & 15u));
+        }
+    }
+    const auto* const bytes = reinterpret_cast<const std::byte*>(packed.data());
+    for (const std::size_t first : { 0, 1, 2, 3 }) {
+        for (std::size_t n = 0; n < 200; ++n) {
+            std::vector<std::int8_t> values(n);
+            unpack4(bytes, first, n, values.data());
+            EXPECT_TRUE(std::equal(values.begin(), values.end(), &nibbles[first]));
+        }
+    }
+    const conv_code code(7, { 0171, 0133 });
+    for (const unsigned frame : { 0, 95 }) { // 202 values
+        auto o = options(code);
+        o.format = soft_format::packed4;
+        o.batch = 2;
+        if (frame > 0) {
+            o.ends = termination::terminated;
+            o.frame_bits = frame;
+        }
+        viterbi_decoder decoder(o);
+        const auto plan = make_block_plan(code, o.ends, frame, 0, 0);
+        const auto count = frame > 0 ? 202 * 29 : 6000;
+        const auto bits = frame > 0 ? frame * 29 : 3000;
+        const std::vector<std::int8_t> in(packed.begin(), packed.begin() + count / 2),
+            values(nibbles.begin(), nibbles.begin() + count);
+        EXPECT_EQ(run(decoder, in, false, 501),
+                  reference::parallel_blocks(code, plan, values, bits));
+    }
 }
 
 TEST(viterbi_decoder, slow_stream_is_not_starved)
