@@ -5,6 +5,8 @@
 
 """Counts the packets that gr-dvbs2rx's receiver gets right with its own LDPC decoder, and with
 gpu_ldpc_dvbs2 in its place: in a copy of dvbs2-rx that differs by what docs/converting.md says.
+Both are also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which after
+a lost frame may cut packets in the wrong places for a long time.
 
 A transport stream of packets of random bytes goes through dvbs2-tx with noise, and what it
 writes through both receivers. A packet that comes out is right if it is one of those sent.
@@ -29,6 +31,7 @@ import benchmark_environment
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "converting.md"
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials() \\\n"
+OWN_PACKETS = "(bbdescrambler, 0), (bbdeheader, 0), (sink_block, 0)"
 PACKET = 188
 
 
@@ -39,10 +42,20 @@ def converted(receiver):
     trials = trials.split("= ", 1)[1]
     text, decoders = OWN_DECODER.subn(lambda _: decoder, receiver)
     assert decoders == 1 and text.count(OWN_TRIALS) == 1, "another dvbs2-rx than that of the page"
-    text = text.replace(OWN_TRIALS, trials)
-    assert "\nfrom gnuradio import " in text
-    return text.replace("\nfrom gnuradio import ",
-                        "\nfrom gnuradio import gpufec\nfrom gnuradio import ", 1)
+    return text.replace(OWN_TRIALS, trials)
+
+
+def with_import(receiver):
+    assert "\nfrom gnuradio import " in receiver
+    return receiver.replace("\nfrom gnuradio import ",
+                            "\nfrom gnuradio import gpufec\nfrom gnuradio import ", 1)
+
+
+def with_our_packets(receiver):
+    assert receiver.count(OWN_PACKETS) == 1, "another dvbs2-rx than expected"
+    return receiver.replace(
+        OWN_PACKETS, "(bbdescrambler, 0), gpufec.bbframe_to_ts(frame_size=self.frame_size, "
+        "rate=self.code_rate, descramble=False), (sink_block, 0)")
 
 
 def transport_stream(packets, seed):
@@ -89,17 +102,21 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "in.ts").write_bytes(b"".join(packets))
-        (folder / "converted").write_text(converted(pathlib.Path(options.rx).read_text()))
+        own = with_import(pathlib.Path(options.rx).read_text())
+        receivers = {"gr_dvbs2rx": own, "gpufec": converted(own),
+                     "gr_dvbs2rx_and_bbframe_to_ts": with_our_packets(own),
+                     "gpufec_and_bbframe_to_ts": with_our_packets(converted(own))}
+        for name, text in receivers.items():
+            (folder / name).write_text(text)
         for snr in options.snr.split(","):
             subprocess.run([sys.executable, options.tx, "--modcod", options.modcod, "--snr", snr,
                             "--source", "file", "--in-file", folder / "in.ts", "--sink", "file",
                             "--out-file", folder / "iq"], check=True, stdout=sys.stderr)
             point = {"snr_db": float(snr)}
-            for name, receiver in (("gr_dvbs2rx", options.rx),
-                                   ("gpufec", folder / "converted")):
-                took = receive(receiver, ["--modcod", options.modcod], folder / "iq",
-                               folder / "out.ts")
-                point[name] = {**counted(folder / "out.ts", sent), "seconds": round(took, 1)}
+            for name in receivers:
+                took = receive(folder / name, ["--modcod", options.modcod], folder / "iq",
+                               folder / f"{name}.ts")
+                point[name] = {**counted(folder / f"{name}.ts", sent), "seconds": round(took, 1)}
             results.append(point)
             print(json.dumps(point), flush=True)
     if options.json:
