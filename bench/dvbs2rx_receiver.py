@@ -12,7 +12,7 @@ A transport stream of packets of random bytes goes through dvbs2-tx with noise, 
 writes through both receivers. A packet that comes out is right if it is one of those sent.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
-                           [--packets N] [--seed N] [--json FILE]
+                           [--pilots] [--packets N] [--seed N] [--json FILE]
 """
 
 import argparse
@@ -88,6 +88,7 @@ def main():
     parser.add_argument("--rx", default=shutil.which("dvbs2-rx"), help="path of dvbs2-rx")
     parser.add_argument("--modcod", default="QPSK1/2")
     parser.add_argument("--snr", default="1.5", help="Es/N0 in dB, some with commas between")
+    parser.add_argument("--pilots", action="store_true", help="send pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", help="write the results to this file")
@@ -111,7 +112,8 @@ def main():
         for snr in options.snr.split(","):
             subprocess.run([sys.executable, options.tx, "--modcod", options.modcod, "--snr", snr,
                             "--source", "file", "--in-file", folder / "in.ts", "--sink", "file",
-                            "--out-file", folder / "iq"], check=True, stdout=sys.stderr)
+                            "--out-file", folder / "iq", *(["--pilots"] * options.pilots)],
+                           check=True, stdout=sys.stderr)
             point = {"snr_db": float(snr)}
             for name in receivers:
                 took = receive(folder / name, ["--modcod", options.modcod], folder / "iq",
@@ -121,9 +123,9 @@ def main():
             print(json.dumps(point), flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(
-            {"command": "bench/dvbs2rx_receiver.py " + " ".join(
-                f"--{name} {getattr(options, name)}" for name in ("modcod", "snr", "packets",
-                                                                  "seed")),
+            {"command": " ".join(["bench/dvbs2rx_receiver.py"] + [
+                f"--{name} {getattr(options, name)}"
+                for name in ("modcod", "snr", "packets", "seed")] + ["--pilots"] * options.pilots),
              "environment": benchmark_environment.environment(),
              "sent": options.packets, "results": results}, indent=1) + "\n")
 

@@ -109,7 +109,19 @@ def one_thread():
           rate(ldpc_gpu)]])
 
 
-TABLES = {"viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
+def dvbs2rx_receiver():
+    result = load("dvbs2rx-receiver-cpu.json")
+    ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
+            ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
+            ("gpufec_and_bbframe_to_ts", "both"))
+    points = result["results"]
+    head = ["decoders"] + [f"{what}, {p['snr_db']:g} dB" for p in points
+                           for what in ("right", "wrong")]
+    return table(head, [[name] + [f"{p[way][what]:,}" for p in points
+                                  for what in ("right", "wrong")] for way, name in ways])
+
+
+TABLES = {"dvbs2rx receiver": dvbs2rx_receiver, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")
 
