@@ -63,15 +63,18 @@ po::options_description described(const option_table& table)
 {
     po::options_description options(table.title);
     for (const auto& o : table.options) {
+        const auto choices = o.choices();
+        auto help = choices.empty() ? "" : listed(choices, " or ");
+        help += help.empty() || o.help.empty() ? o.help : "; " + o.help;
+        if (o.kind == "flag") {
+            options.add_options()(o.name.c_str(), help.c_str());
+            continue;
+        }
         auto* const value = po::value<std::string>()->value_name("");
         if (!o.initial.empty()) {
             value->default_value(o.initial);
         }
-        const auto choices = o.choices();
-        auto help = choices.empty() ? "" : listed(choices, " or ");
-        help += help.empty() || o.help.empty() ? o.help : "; " + o.help;
-        o.kind == "flag" ? options.add_options()(o.name.c_str(), help.c_str())
-                         : options.add_options()(o.name.c_str(), value, help.c_str());
+        options.add_options()(o.name.c_str(), value, help.c_str());
     }
     return options;
 }
@@ -141,6 +144,13 @@ option_values::option_values(const arguments& args,
     try {
         po::store(po::command_line_parser(args).options(all).positional(order).run(),
                   d_values);
+    } catch (const po::unknown_option& error) {
+        // Not what(), which fills in "%original_token%" for ever where it is in an
+        // option.
+        throw usage_error("unrecognised option '" + error.get_option_name() + "'");
+    } catch (const po::ambiguous_option& error) {
+        throw usage_error("option '" + error.get_option_name() + "' may be --" +
+                          listed(error.alternatives(), " or --"));
     } catch (const po::error& error) {
         throw usage_error(error.what());
     }

@@ -87,6 +87,9 @@ class qa_usage(unittest.TestCase):
         self.check_refused("viterbi", "ber", "turbo")
         self.check_refused("--sing", "ber", "viterbi", "--sing")
         self.check_refused("--preset", "ber", "viterbi", "--preset", "mars")
+        # Placeholders of Boost's messages, which it filled in for ever.
+        for option in ("--%original_token%", "--x%value%", "--ba=%original_token%"):
+            self.check_refused(option, "decode", "viterbi", option, "a", "b")
 
     def test_errors_name_the_option(self):
         for option, value in (("constraint-length", "2"), ("polynomials", "178,133"),

@@ -23,15 +23,15 @@ class checker(gr.sync_block):
 
     def __init__(self, period):
         gr.sync_block.__init__(self, "checker", [np.uint8], [])
-        self.period, self.count, self.wrong, self.at = np.asarray(period, np.uint8), 0, 0, 0
+        self.period, self.count, self.wrong = np.asarray(period, np.uint8), 0, 0
+        self.at = 0
 
     def reset(self):
         self.at = 0
 
     def work(self, input_items, output_items):
         items = input_items[0]
-        expected = np.take(self.period, np.arange(self.at, self.at + len(items)),
-                           mode="wrap")
+        expected = np.take(self.period, np.arange(self.at, self.at + len(items)), mode="wrap")
         self.wrong += int(np.count_nonzero(items != expected))
         self.at += len(items)
         self.count += len(items)
@@ -53,11 +53,12 @@ def run(*chain):
 
 
 class looped(gr.sync_block):
-    """The same items again and again, with tags; lock() leaves it where it is."""
+    """The same items again and again, with tags, but while it rests; lock() leaves it
+    where it is."""
 
     def __init__(self, items, lengths):
         gr.sync_block.__init__(self, "looped", [], [np.int8])
-        self.items, self.at = items, 0
+        self.items, self.at, self.rests = items, 0, False
         every = max(1, len(items) // 50)
         self.tags = sorted([(at, pmt.mp("soak"), pmt.from_long(at))
                             for at in range(0, len(items), every)]
@@ -68,6 +69,9 @@ class looped(gr.sync_block):
         self.at = 0
 
     def work(self, _, output_items):
+        if self.rests:
+            time.sleep(0.001)
+            return 0
         at = self.at % len(self.items)
         count = min(len(output_items[0]), len(self.items) - at)
         output_items[0][:count] = self.items[at:at + count]
@@ -161,8 +165,17 @@ def main():
             graph.start()
             events["restarts"] += 1
         else:
+            # What lies in a ring when a graph is locked is lost to any block: none does.
+            for source in sources:
+                source.rests = True
+            came = None
+            while came != [sink.count for _, sink in streams.values()]:
+                came = [sink.count for _, sink in streams.values()]
+                time.sleep(0.5)
             graph.lock()
             graph.unlock()
+            for source in sources:
+                source.rests = False
             events["locks"] += 1
         if time.monotonic() >= due:
             due += period

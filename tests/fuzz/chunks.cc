@@ -130,8 +130,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bytes items(text.begin(), text.end());
     std::size_t next = 0;
     const auto fuzzed = [&]() -> unsigned {
-        return portions.empty() ? 1u
-                                : portions[next++ % portions.size()] + (next % 31 == 0);
+        if (portions.empty()) {
+            return 1;
+        }
+        ++next;
+        return portions[next % portions.size()] + (next % 31 == 0);
     };
     const auto whole = [] { return 1u << 20; };
     if (kind == 2) {
