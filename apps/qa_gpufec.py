@@ -1086,6 +1086,23 @@ class qa_wrong_code(unittest.TestCase):
         self.assertIn(b"WARNING: found no signal", none.stderr)
         self.assertEqual(none.stdout, b"")
 
+    def test_finds_frames(self):
+        bits = [self.generator.getrandbits(1) for _ in range(40 * 210)]
+        coded = []
+        for first in range(0, len(bits), 210):
+            register = 0
+            for bit in bits[first:first + 210] + [0] * 6:
+                register = (register << 1 | bit) & 127
+                for taps in 0o133, 0o171:
+                    # The newest bit is the polynomial's most significant.
+                    mirrored = int(f"{taps:07b}"[::-1], 2)
+                    coded.append(bin(register & mirrored).count("1") % 2)
+        soft = array.array("b", [64 * c - 32 for c in coded[100:]]).tobytes()
+        result = run("decode", "viterbi", "--backend", "cpu", "--lock", "auto", "--preset",
+                     "80211_1_2", "--frame-bits", "210", "--unpacked", "-", "-", input=soft)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(list(result.stdout), bits[210:])
+
     def test_other_formats(self):
         noisy = self.with_errors(0.02)
         floats = self.judge([v / 20 for v in noisy], "--soft-input", "float", kind="f")

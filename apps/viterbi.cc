@@ -313,8 +313,9 @@ private:
 
 const char* const decode_options = R"(
 unpacked            flag             -        one bit per byte
-lock                off|auto         off      auto: find where pairs and puncturing periods begin
+lock                off|auto         off      auto: find where pairs and puncturing periods begin, and terminated frames
 lock-constellation  bpsk|qpsk|oqpsk  bpsk     qpsk: quarter turns, and I and Q exchanged, too; oqpsk: I or Q late by a symbol, too
+lock-first-item     i|q              i        which of a symbol's two soft values comes first
 lock-presets        text             -        comma separated: codes to search for, besides the one below
 lock-memory         count            1000000  soft values kept while searching
 )";
@@ -617,6 +618,7 @@ decoder_trait viterbi_trait()
         options.lock = values.text("lock");
         if (options.lock == "auto") {
             options.lock_constellation = values.text("lock-constellation");
+            options.lock_first_item = values.text("lock-first-item");
             options.lock_presets = names_in(values.text("lock-presets"));
             options.lock_preset = values.has("preset") ? values.text("preset") : "";
             options.lock_memory = values.count("lock-memory");

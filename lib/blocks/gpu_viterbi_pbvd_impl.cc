@@ -46,7 +46,8 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
                        const std::vector<std::string>& lock_presets,
                        int lock_memory,
                        double status_period_s,
-                       double device_timeout_ms)
+                       double device_timeout_ms,
+                       const std::string& lock_first_item)
 {
     const auto [code, ends] =
         conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
@@ -70,6 +71,7 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
                     device_timeout_ms);
     options.lock = lock;
     options.lock_constellation = lock_constellation;
+    options.lock_first_item = lock_first_item;
     options.lock_presets = lock_presets;
     options.lock_preset = preset;
     options.lock_memory = not_negative("lock_memory", lock_memory);

@@ -101,6 +101,13 @@ bool same(const conv_code& code,
     return is_sequence(code, a, b);
 }
 
+bool alike_in_sign(const std::vector<meaning>& a, const std::vector<meaning>& b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), [](auto& x, auto& y) {
+        return x.flipped == y.flipped;
+    });
+}
+
 } // namespace
 
 hypothesis::hypothesis(const conv_code& code,
@@ -184,7 +191,8 @@ constellation constellation_from_string(const std::string& name)
 }
 
 std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
-                                       constellation symbols)
+                                       constellation symbols,
+                                       std::vector<std::vector<hypothesis>>* alike)
 {
     using order = hypothesis::order;
     std::vector<order> orders{ order::as_sent };
@@ -207,6 +215,7 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
+    std::vector<std::vector<std::vector<meaning>>> signs; // of all that fit alike
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
@@ -219,18 +228,31 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                     for (const bool inverted : { false, true }) {
                         hypothesis h(code, which, cycle, place, o, a, inverted);
                         auto m = meanings(h, count);
-                        bool there = false;
-                        for (std::size_t k = 0; k < all.size() && !there; ++k) {
+                        const auto fits = [&](std::size_t k) {
                             const auto& other = all[k];
-                            there = other.code().constraint_length() ==
-                                        code.constraint_length() &&
-                                    other.cycle() == cycle &&
-                                    known[k].size() == m.size() &&
-                                    same(code, m, known[k]);
+                            return other.code().constraint_length() ==
+                                       code.constraint_length() &&
+                                   other.cycle() == cycle &&
+                                   known[k].size() == m.size() && same(code, m, known[k]);
+                        };
+                        std::size_t k = 0;
+                        while (k < all.size() && !fits(k)) {
+                            ++k;
                         }
-                        if (!there) {
+                        if (k == all.size()) {
                             all.push_back(h);
-                            known.push_back(std::move(m));
+                            known.push_back(m);
+                            signs.emplace_back();
+                        }
+                        // What changes no sign is the same once more.
+                        if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
+                                return alike_in_sign(s, m);
+                            })) {
+                            signs[k].push_back(m);
+                            if (alike) {
+                                alike->resize(all.size());
+                                (*alike)[k].push_back(h);
+                            }
                         }
                     }
                 }

@@ -104,10 +104,13 @@ constellation constellation_from_string(const std::string& name);
  * \brief All that a receiver of such symbols can tell apart, of each code.
  *
  * Of readings that differ by a sequence of the code, as by the sign of all values where
- * it is transparent, only the first is there: all fit alike.
+ * it is transparent, only the first is there: all fit alike. If \p alike is given it gets
+ * all of them, the first included, for each that is there.
  */
-std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
-                                       constellation symbols);
+std::vector<hypothesis>
+all_hypotheses(const std::vector<conv_code>& codes,
+               constellation symbols,
+               std::vector<std::vector<hypothesis>>* alike = nullptr);
 
 } // namespace gr::gpufec::viterbi
 

@@ -13,12 +13,10 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-constexpr unsigned frame_stages = 2048;
-// Of a frame, before its decoder has settled.
+// Stages of a frame before its decoder has settled.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t most_hypotheses = 1024;
 constexpr unsigned control_frames = 32;
-constexpr unsigned frame_bytes = frame_stages / 8;
 
 // Where a lock takes another one's place: values that are weighed as one, the farthest
 // that is looked back, the weakest signal that is expected, as a part of the chance
@@ -75,8 +73,11 @@ double likelihood_ratio(double values, double wrong, double chance)
 
 // Frames of one mother code, from any state to any state.
 struct phase_search::mother {
-    mother(const viterbi_options& run, const conv_code& c, const decoder_hooks& hooks)
-        : code(c), encoder(c)
+    mother(const viterbi_options& run,
+           const conv_code& c,
+           const decoder_hooks& hooks,
+           unsigned frame_stages)
+        : code(c), encoder(c), stages(frame_stages)
     {
         viterbi_options o{ c };
         static_cast<run_options&>(o) = run;
@@ -103,12 +104,12 @@ struct phase_search::mother {
         }
         return input.data() + i * size;
     }
-    std::size_t frame_values() const { return frame_stages * code.outputs(); }
+    std::size_t frame_values() const { return stages * code.outputs(); }
 
     // Decodes the first `frames` of them.
     void decode(std::size_t frames)
     {
-        const auto values = frames * frame_values(), bytes = frames * frame_bytes;
+        const auto values = frames * frame_values(), bytes = frames * (stages / 8);
         bits.resize(bytes + encode_again::slack);
         for (std::size_t given = 0, taken = 0; taken < bytes;) {
             given += decoder->push(input.data() + given, values - given);
@@ -126,14 +127,15 @@ struct phase_search::mother {
     tally count(std::size_t i, tally* each = nullptr) const
     {
         return encoder(bits.data(),
-                       i * frame_stages + unsettled,
+                       i * stages + unsettled,
                        input.data() + i * frame_values() + unsettled * code.outputs(),
-                       (frame_stages - unsettled) / encoder.step_stages(),
+                       (stages - unsettled) / encoder.step_stages(),
                        each);
     }
 
     const conv_code code;
     const encode_again encoder;
+    const std::size_t stages; // of a frame
     std::unique_ptr<viterbi_decoder> decoder;
     std::vector<std::int8_t> input;
     std::vector<std::uint8_t> bits;
@@ -143,8 +145,12 @@ struct phase_search::mother {
 phase_search::phase_search(const viterbi_options& run,
                            const std::vector<conv_code>& codes,
                            constellation symbols,
-                           const decoder_hooks& hooks)
-    : d_codes(codes), d_hypotheses(all_hypotheses(codes, symbols))
+                           const decoder_hooks& hooks,
+                           unsigned stages)
+    : d_stages(stages),
+      d_settled(stages - unsettled),
+      d_codes(codes),
+      d_hypotheses(all_hypotheses(codes, symbols, &d_alike))
 {
     if (d_hypotheses.size() > most_hypotheses) {
         refuse("lock",
@@ -167,7 +173,8 @@ phase_search::phase_search(const viterbi_options& run,
             });
         mother_of_code.push_back(unsigned(same - d_mothers.begin()));
         if (same == d_mothers.end()) {
-            d_mothers.push_back(std::make_unique<mother>(run, mother_code, hooks));
+            d_mothers.push_back(
+                std::make_unique<mother>(run, mother_code, hooks, stages));
         }
     }
     for (const auto& h : d_hypotheses) {
@@ -199,7 +206,7 @@ phase_search::phase_search(const viterbi_options& run,
         r.stages *= times;
         r.values *= times;
         d_window = std::max<std::size_t>(
-            d_window, code.values(frame_stages) + h.cycle() + hypothesis::ahead);
+            d_window, code.values(d_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
     }
     // On the CPU so that lanes are not idle, on a GPU that there is work for all of it.
@@ -217,8 +224,8 @@ void phase_search::lay(const reading& r,
 {
     const auto first = std::int64_t(values.first), end = std::int64_t(values.end);
     const std::size_t outputs = d_mothers[r.mother]->code.outputs();
-    const auto all = frame_stages * outputs;
-    const auto cycles = (frame_stages + r.stages - 1) / r.stages;
+    const auto all = d_stages * outputs;
+    const auto cycles = (d_stages + r.stages - 1) / r.stages;
     const bool inside =
         start >= first &&
         start + std::int64_t(cycles * r.values) + hypothesis::ahead <= end;
@@ -277,8 +284,8 @@ void phase_search::measure_chance()
 phase_search::in_parts phase_search::count_parts(const mother& m, std::size_t frame) const
 {
     in_parts counted{};
-    tally each[frame_stages];
-    const std::size_t steps = (frame_stages - unsettled) / m.encoder.step_stages();
+    tally each[most_stages];
+    const std::size_t steps = d_settled / m.encoder.step_stages();
     m.count(frame, each);
     for (unsigned part = 0; part < parts; ++part) {
         for (auto k = steps * part / parts; k < steps * (part + 1) / parts; ++k) {
@@ -335,9 +342,8 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
             likelihood_ratio(signs.values, signs.wrong, chance) >= threshold()) {
             const auto& h = d_hypotheses[run->index];
             const auto value = [&](unsigned before, unsigned part) {
-                const auto settled = frame_stages - unsettled;
                 return h.start(d_windows[before].first) +
-                       h.code().values(unsettled + settled * part / parts);
+                       h.code().values(unsettled + d_settled * part / parts);
             };
             return found{ run->index,
                           value(run->before, run->first),
@@ -437,12 +443,12 @@ std::vector<float> phase_search::evidence(const value_span& values,
 
     // One frame after the other, the settled part of each behind that of the one before,
     // and the first before `from`.
-    const auto cycles = (frame_stages - unsettled) / r.stages;
+    const auto cycles = d_settled / r.stages;
     const auto steps = cycles * r.stages / step_stages;
     const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();
     const auto start = std::int64_t(h.start(from)) - std::int64_t(lead);
     std::vector<float> grains((to - from + grain - 1) / grain);
-    std::vector<tally> each((frame_stages - unsettled) / step_stages);
+    std::vector<tally> each(d_settled / step_stages);
     const std::size_t frames =
         (to - std::min<std::int64_t>(to, start)) / (cycles * r.values) + 1;
     for (std::size_t first = 0; first < frames; first += control_frames) {
@@ -473,9 +479,7 @@ std::uint64_t phase_search::takeover(const value_span& values,
                                      const found& after,
                                      std::uint64_t from)
 {
-    const auto quarter =
-        d_hypotheses[after.index].code().values((frame_stages - unsettled) / parts);
-    const auto to = std::min(values.end, after.begins + quarter);
+    const auto to = std::min(values.end, after.ends);
     from = std::max(from, to - std::min(to, farthest));
     // What one of them explains of the signal up to each grain, if that begins with it:
     // it may end and begin again, where there is enough evidence.

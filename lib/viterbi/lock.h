@@ -38,15 +38,21 @@ public:
     //! Decoding is of no use nearer to the chance level.
     static constexpr double highest_rate = 0.8;
 
+    static constexpr unsigned most_stages = 2048;
+
     //! Searches for \p codes as received by such symbols, with decoders that run as \p
-    //! run says. \throws std::invalid_argument
+    //! run says, in windows of \p stages stages, a multiple of 32 from 512 to
+    //! most_stages. \throws std::invalid_argument
     phase_search(const viterbi_options& run,
                  const std::vector<conv_code>& codes,
                  constellation symbols,
-                 const decoder_hooks& hooks);
+                 const decoder_hooks& hooks,
+                 unsigned stages = most_stages);
     ~phase_search();
 
     const std::vector<hypothesis>& hypotheses() const { return d_hypotheses; }
+    //! All readings that fit whatever a hypothesis fits.
+    const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     const encode_again& encoder(unsigned which) const { return d_encoders[which]; }
 
     //! Values that a window has, and those from the beginning of one to the next.
@@ -140,7 +146,9 @@ private:
     void measure_chance();
     double threshold() const;
 
+    const unsigned d_stages, d_settled; // of a window, and those that count
     std::vector<conv_code> d_codes;
+    std::vector<std::vector<hypothesis>> d_alike; // by hypothesis
     std::vector<hypothesis> d_hypotheses;
     std::vector<encode_again> d_encoders; // by code
     std::vector<std::unique_ptr<mother>> d_mothers;

@@ -6,6 +6,7 @@
  * it still holds. */
 
 #include "decoder_impl.h"
+#include "frame_finder.h"
 #include "held_input.h"
 #include "lock.h"
 #include "lock_output.h"
@@ -44,11 +45,19 @@ public:
           d_search(options,
                    as_received(d_codes, options.positive_bit),
                    constellation_from_string(options.lock_constellation),
-                   d_hooks),
+                   d_hooks,
+                   window_stages(options)),
           d_held(options.format),
-          d_output(frame_layout{})
+          d_output(layout_of(options)),
+          d_most_ahead(std::max<std::size_t>(most_ahead, 2 * frames_ahead()))
     {
         open(0);
+        if (!layout().stream()) {
+            d_finder.emplace(d_options,
+                             as_received(d_codes, options.positive_bit),
+                             options.frame_bits,
+                             d_hooks);
+        }
         d_hooks.log(log_level::info,
                     "finds its phase among " +
                         std::to_string(d_search.hypotheses().size()) + " hypotheses");
@@ -73,7 +82,7 @@ public:
             d_decoder->flush();
         }
     }
-    bool full() const override { return ahead() >= most_ahead; }
+    bool full() const override { return ahead() >= d_most_ahead; }
     bool done() override
     {
         advance();
@@ -94,6 +103,7 @@ public:
         d_finishing = d_ended = false;
         d_state = state::searching;
         d_before.reset();
+        d_unframed.reset();
         d_next.reset();
         d_until = never;
         d_changes.clear();
@@ -133,7 +143,7 @@ public:
             if (full()) {
                 break;
             }
-            const auto room = (most_ahead - ahead() + values - 1) / values;
+            const auto room = (d_most_ahead - ahead() + values - 1) / values;
             const auto n = std::min({ count - taken, room, std::size_t(1u << 16) });
             d_held.append(from + taken * size, n, d_options.soft_scale);
             taken += n;
@@ -189,7 +199,12 @@ public:
     const conv_code& code() const override { return d_codes[d_which]; }
     unsigned decode_length() const override { return d_decoder->decode_length(); }
     unsigned overlap() const override { return d_decoder->overlap(); }
-    std::size_t items_per_frame() const override { return 1; }
+    std::size_t items_per_frame() const override
+    {
+        return layout().stream()
+                   ? 1
+                   : d_codes[0].values(layout().stages()) / d_held.values_per_item();
+    }
 
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
     {
@@ -203,21 +218,87 @@ private:
     struct start {
         phase_search::found found;
         std::uint64_t value, known; // and the one that had to be there to know it
+        std::optional<frame_finder::place> frames{};
     };
 
     static const viterbi_options& checked(const viterbi_options& o)
     {
-        require(o.ends == termination::streaming,
-                "lock",
-                "\"auto\"",
-                "only \"off\", unless termination is \"streaming\"");
+        require(
+            o.ends == termination::streaming || o.ends == termination::terminated,
+            "lock",
+            "\"auto\"",
+            "only \"off\", unless termination is \"streaming\" or \"terminated\": other "
+            "frames have no known bits at their ends");
+        if (o.ends == termination::terminated) {
+            check_frames(o);
+        }
         require(o.lock_memory >= 10000 && o.lock_memory <= 1000000000,
                 "lock_memory",
                 o.lock_memory,
                 "10000 to 1000000000");
+        require(o.lock_first_item == "i" || o.lock_first_item == "q",
+                "lock_first_item",
+                '"' + o.lock_first_item + '"',
+                "i and q");
         check_scale(o.soft_scale);
         check_positive_bit(o.positive_bit);
         return o;
+    }
+
+    // Frames that follow one another are to be one sequence of the code.
+    static void check_frames(const viterbi_options& o)
+    {
+        require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
+                "frame_bits",
+                o.frame_bits,
+                "1 to 16777216");
+        std::uint64_t most = 0;
+        for (const auto& code : codes_of(o)) {
+            const auto stages = o.frame_bits + code.constraint_length() - 1;
+            if (stages % code.period() != 0) {
+                refuse("lock",
+                       "\"auto\"",
+                       "frames of " + code.to_string() +
+                           " have to have whole puncturing "
+                           "periods, with their tail");
+            }
+            if (code.values(stages) % 2 != 0 && o.format == soft_format::packed4) {
+                refuse(
+                    "soft_input",
+                    "\"packed4\"",
+                    "frames that are to be found have to have an even number of values");
+            }
+            most = std::max(most, code.values(stages));
+        }
+        require(o.lock_memory >= 24 * most,
+                "lock_memory",
+                o.lock_memory,
+                std::to_string(24 * most) + " to 1000000000, as 24 frames are kept");
+    }
+
+    static frame_layout layout_of(const viterbi_options& o)
+    {
+        return o.ends == termination::streaming
+                   ? frame_layout{}
+                   : frame_layout{ o.frame_bits, o.code.constraint_length() - 1 };
+    }
+    const frame_layout& layout() const { return d_output.layout(); }
+    std::size_t frames_ahead() const
+    {
+        std::uint64_t most = 0;
+        for (const auto& code : d_codes) {
+            most = std::max(most, code.values(layout().stages()));
+        }
+        return layout().stream() ? 0 : (frame_finder::most_frames + 2) * most;
+    }
+    // Less where so many hold some twenty frames.
+    static unsigned window_stages(const viterbi_options& o)
+    {
+        const auto layout = layout_of(o);
+        const auto some = layout.stages() * 12 / 32 * 32;
+        return layout.stream()
+                   ? phase_search::most_stages
+                   : std::clamp<std::uint64_t>(some, 512, phase_search::most_stages);
     }
 
     static std::vector<conv_code> codes_of(const viterbi_options& o)
@@ -273,7 +354,8 @@ private:
             d_decoder = std::make_unique<viterbi_decoder>(o, d_hooks);
             d_which = which;
         }
-        const auto D = d_decoder->decode_length();
+        // Of blocks, or frames.
+        const auto D = layout().stream() ? d_decoder->decode_length() : layout().stages();
         d_stretch = (least_stretch + D - 1) / D * D;
         d_fed = d_checked = 0;
         d_inner_finished = false;
@@ -324,6 +406,9 @@ private:
         if (d_ended) {
             return false;
         }
+        if (d_unframed) {
+            return find_frames();
+        }
         const auto end = d_held.end();
         const auto window = d_search.window(), stride = d_search.stride();
         std::size_t windows = 0;
@@ -349,19 +434,59 @@ private:
             return false;
         }
         if (const auto found = d_search.search(d_held.span(), d_next_window, windows)) {
-            take(*found);
+            if (!layout().stream()) {
+                d_unframed = found;
+                d_frames = 2;
+                return true;
+            }
+            take(*found, {});
             return true;
         }
-        d_windows += windows;
-        d_next_window += windows * stride;
-        if (d_state == state::doubting) {
-            if (d_windows >= windows_of_doubt) {
-                give_up();
-            }
-        } else {
-            forget_before(d_next_window);
-        }
+        missed(windows);
         return true;
+    }
+
+    // Tries more frames, as they come; whether something went on.
+    bool find_frames()
+    {
+        const auto& found = *d_unframed;
+        const auto& readings = d_search.alike(found.index);
+        while (d_frames <= frame_finder::most_frames) {
+            const auto needed =
+                found.begins + d_finder->values(readings.front(), d_frames);
+            if (needed > d_held.end()) {
+                if (!d_finishing) {
+                    return false;
+                }
+                break;
+            }
+            const auto place =
+                d_finder->find(d_held.span(), readings, found.begins, d_frames);
+            if (place) {
+                auto with = *std::exchange(d_unframed, {});
+                with.looked_at = std::max(with.looked_at, needed);
+                take(with, place);
+                return true;
+            }
+            ++d_frames;
+        }
+        // A stream, or frames of another length, or that cannot be told apart.
+        d_next_window = found.looked_at - d_search.window();
+        d_unframed.reset();
+        d_search.forget();
+        missed(1);
+        return true;
+    }
+
+    void missed(std::size_t windows)
+    {
+        d_windows += windows;
+        d_next_window += windows * d_search.stride();
+        if (d_state != state::doubting) {
+            forget_before(d_next_window);
+        } else if (d_windows >= windows_of_doubt) {
+            give_up();
+        }
     }
 
     // What is older than the memory, seen from a window that is searched, is dropped.
@@ -384,7 +509,8 @@ private:
     {
         const auto looked_at = d_next_window + d_search.window() - d_search.stride();
         // What was decoded until that was known may be the weak end of a frame.
-        end_segment(d_lost_target, std::min(d_held.end(), looked_at) - 1);
+        end_segment(whole(segment(), d_lost_target),
+                    std::min(d_held.end(), looked_at) - 1);
         d_held.drop_before(segment().value_of(d_lost_stage));
         d_state = state::searching;
         d_decoder->reset();
@@ -392,7 +518,8 @@ private:
 
     // A hypothesis was found: decides from where on it is decoded, and what is until
     // then.
-    void take(const phase_search::found& found)
+    void take(const phase_search::found& found,
+              const std::optional<frame_finder::place>& frames)
     {
         const auto known =
             std::min(d_held.end(), std::max(d_judged, found.looked_at)) - 1;
@@ -400,7 +527,8 @@ private:
         if (d_state == state::doubting) {
             auto& s = segment();
             d_state = state::locked;
-            if (d_before->index == found.index) {
+            const auto same = d_before->index == found.index;
+            if (same && (!frames || same_frames(s, *frames))) {
                 // It had only faded: goes on as if nothing had been.
                 d_watch.resume(found.error_rate, stages_before(s, found.begins));
                 return;
@@ -417,7 +545,7 @@ private:
         }
         // Windows were searched at once, and what is dropped must not depend on it.
         forget_before(found.looked_at - d_search.window());
-        const start next{ found, d_held.first(), known };
+        const start next{ found, d_held.first(), known, frames };
         if (d_before && d_before->index != found.index) {
             // Frames too weak to be found may belong to what was there before.
             const auto value =
@@ -426,9 +554,9 @@ private:
                 auto again = found;
                 again.index = d_before->index;
                 again.chance = d_before->chance;
-                begin({ again, next.value, known });
-                d_until = stages_before(segment(), value);
-                d_next = start{ found, value, known };
+                begin({ again, next.value, known, d_before_frames });
+                d_until = whole(segment(), stages_before(segment(), value));
+                d_next = start{ found, value, known, frames };
                 return;
             }
         }
@@ -441,15 +569,42 @@ private:
         return s.code().stages(std::max(value, s.start) - s.start);
     }
 
+    // Of frames only whole ones.
+    std::uint64_t whole(const lock_segment& s, std::uint64_t stages) const
+    {
+        const auto T = layout().stages();
+        return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
+    }
+
+    // Stages from a place at which a reading may begin to the next frame.
+    std::uint64_t lead_of(const frame_finder::place& frames, std::uint64_t start) const
+    {
+        const auto& code = frames.reading->code();
+        const auto T = layout().stages();
+        return (start < frames.start
+                    ? frames.stage + code.stages(frames.start - start)
+                    : frames.stage + T - code.stages(start - frames.start) % T) %
+               T;
+    }
+    bool same_frames(const lock_segment& s, const frame_finder::place& frames) const
+    {
+        return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
+    }
+
     // All that was kept from its value on is decoded.
     void begin(const start& from)
     {
-        const auto& h = reading(from.found.index);
+        const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);
         const auto first = h.start(from.value);
         d_now.dropped += first - std::min(first, from.value);
         d_held.drop_before(first);
         open(h.which());
-        d_output.open(h, first, 0);
+        const auto lead = from.frames ? lead_of(*from.frames, first) : 0;
+        d_output.open(h, first, lead);
+        d_fed = h.code().values(lead);
+        d_checked = lead;
+        d_frame.clear();
+        d_before_frames = from.frames;
         d_before = { from.found.index, from.found.chance };
         d_until = never;
         d_watch.begin(d_search.encoder(h.which()),
@@ -460,7 +615,7 @@ private:
 
         auto& now = d_now;
         now.locked = true;
-        now.first_value = first;
+        now.first_value = segment().value_of(segment().lead);
         now.known_value = from.known;
         now.preset = preset_of(h.which());
         now.code = d_codes[h.which()].to_string();
@@ -470,7 +625,7 @@ private:
             first % (h.code().period() == 1 && !symbols ? h.code().outputs() : 2);
         now.puncturing_phase = h.code().period() == 1 ? 0 : first % n;
         now.rotation = 90 * h.quarter_turns();
-        now.swapped = h.swapped();
+        now.swapped = h.swapped() != (symbols && d_options.lock_first_item == "q");
         now.half_symbol = h.arrangement() >= hypothesis::order::half;
         now.inverted = h.inverted();
         now.error_rate = from.found.error_rate;
@@ -562,7 +717,7 @@ private:
     {
         bool some = false;
         while (!d_output.full()) {
-            const auto n = d_decoder->pull_packed(d_output.room_for(chunk), chunk);
+            const auto n = d_decoder->pull_packed(room_for_decoded(), chunk);
             batch_statistics made;
             if (d_decoder->take_statistics(made)) {
                 statistics = moved(made);
@@ -576,15 +731,42 @@ private:
             if (n == 0) {
                 break;
             }
-            d_output.collected(n, d_until == never ? d_watch.clear() : never);
+            take_decoded(n);
             some = true;
         }
-        if (all_collected()) {
+        if (layout().stream() && all_collected()) {
             // The last byte may be padded.
             auto& s = segment();
             s.collected = std::min(s.collected, stages_before(s, d_held.end()));
         }
         return some;
+    }
+
+    std::uint8_t* room_for_decoded()
+    {
+        if (layout().stream()) {
+            return d_output.room_for(chunk);
+        }
+        d_part.resize(chunk);
+        return d_part.data();
+    }
+    // So many bytes of it.
+    void take_decoded(std::size_t n)
+    {
+        const auto needed = d_until == never ? d_watch.clear() : never;
+        if (layout().stream()) {
+            d_output.collected(n, needed);
+            return;
+        }
+        for (std::size_t i = 0; i < n;) {
+            const auto m = std::min(n - i, layout().bytes() - d_frame.size());
+            d_frame.insert(d_frame.end(), &d_part[i], &d_part[i] + m);
+            i += m;
+            if (d_frame.size() == layout().bytes()) {
+                d_output.collected_frame(d_frame.data(), needed);
+                d_frame.clear();
+            }
+        }
     }
 
     batch_statistics moved(batch_statistics made) const
@@ -605,7 +787,7 @@ private:
             if (last) {
                 target = s.collected;
             }
-            if (s.collected < target || d_checked == target) {
+            if (s.collected < target || s.stages == target) {
                 return some;
             }
             some = true;
@@ -615,7 +797,7 @@ private:
             }
             d_checked = target;
             const auto clear = last ? target : std::min(d_watch.clear(), target);
-            s.stages = std::max(s.stages, clear);
+            s.stages = std::max(s.stages, whole(s, clear));
             // A little more, for where a lock begins that takes this one's place.
             const auto value = s.value_of(clear);
             d_held.drop_before(value - std::min(value, kept));
@@ -639,7 +821,8 @@ private:
     std::uint64_t values_until_end() const
     {
         const auto D = d_decoder->decode_length();
-        return code().values((d_until + D - 1) / D * D + overlap());
+        return layout().stream() ? code().values((d_until + D - 1) / D * D + overlap())
+                                 : code().values(d_until);
     }
 
     // Gives what is decoded before the segment's end, and begins the next one there.
@@ -666,13 +849,17 @@ private:
     phase_search d_search;
     held_input d_held;
     lock_output d_output;
+    const std::size_t d_most_ahead;
     lock_watch d_watch;
+    std::optional<frame_finder> d_finder;
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
     unsigned d_which = 0;
 
     state d_state = state::searching;
     std::uint64_t d_next_window = 0; // to be searched
     unsigned d_windows = 0;          // that were, since the lock was in doubt
+    std::optional<phase_search::found> d_unframed; // whose frames are looked for
+    unsigned d_frames = 0;                         // in so many of them
 
     // Of the segment that is decoded: values given to the decoder, and where it ends, if
     // that is known.
@@ -681,9 +868,11 @@ private:
     std::uint64_t d_checked = 0;                // stages that were
     std::optional<start> d_next;                // what follows it
     std::optional<phase_search::lock> d_before; // the last lock
+    std::optional<frame_finder::place> d_before_frames;
     // Where it was lost, if it was, and the stage and the value that showed it.
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
     std::uint64_t d_judged = 0;
+    std::vector<std::uint8_t> d_part, d_frame; // of frames that are decoded
     std::vector<std::int8_t> d_fresh = std::vector<std::int8_t>(1u << 14);
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 

@@ -243,6 +243,90 @@ TEST(viterbi_lock, finds_slips)
     }
 }
 
+// Frames that nobody says the beginning of: where in the stream they were sent, and what
+// a decoder gives that is told.
+TEST(viterbi_lock, finds_terminated_frames)
+{
+    struct {
+        const char* preset;
+        unsigned frame_bits;
+        double sigma;
+    } const cases[] = { { "gsm", 189, 12 },        { "gsm", 40, 10 },
+                        { "80211_1_2", 210, 14 },  { "80211_3_4", 1002, 10 },
+                        { "80211_5_6", 499, 8 },   { "dab", 192, 20 },
+                        { "umts_1_2", 333, 14 },   { "umts_1_3", 244, 16 },
+                        { "80211_1_2", 20000, 14 } };
+    std::uint64_t seed = 30;
+    for (const auto& c : cases) {
+        const auto& preset = find_conv_preset(c.preset);
+        const conv_code code(
+            preset.constraint_length, preset.polynomials, preset.puncturing);
+        const auto T = c.frame_bits + code.constraint_length() - 1;
+        const auto F = code.values(T);
+        viterbi_options o{ code };
+        o.ends = termination::terminated;
+        o.frame_bits = c.frame_bits;
+        for (const char* symbols : { "bpsk", "qpsk" }) {
+            if (F % 2 && *symbols == 'q') {
+                continue; // symbols that go over the end of a frame: below
+            }
+            o.lock_constellation = symbols;
+            o.lock_memory = std::max<std::size_t>(1000000, 24 * F);
+            for (const std::size_t cut : { std::size_t(0), F / 3 * 2 + 1 }) {
+                for (const bool negated : { false, true }) {
+                    SCOPED_TRACE(testing::Message()
+                                 << c.preset << " " << c.frame_bits << " " << symbols
+                                 << " " << cut << " " << negated);
+                    auto sent = qa::transmit(code,
+                                             termination::terminated,
+                                             c.frame_bits,
+                                             std::size_t(c.frame_bits) * 30,
+                                             c.sigma,
+                                             ++seed);
+                    auto values = sent.values;
+                    ASSERT_EQ(values.size(), 30 * F);
+                    values.erase(values.begin(), values.begin() + cut);
+                    for (auto& v : values) {
+                        v = negated ? -v : v;
+                    }
+                    const auto got = decode(o, values);
+                    ASSERT_EQ(got.changes.size(), 1u);
+                    const auto& lock = got.changes[0];
+                    EXPECT_TRUE(lock.locked);
+                    EXPECT_EQ((lock.first_value + cut) % F, 0u);
+                    EXPECT_LT(lock.first_value, 2 * F);
+                    EXPECT_LE(lock.known_value, 20 * F);
+                    const auto first = (lock.first_value + cut) / F;
+                    // To the last bit as from a decoder that is told.
+                    auto plain = o;
+                    plain.lock = "off";
+                    plain.where = backend::cpu;
+                    plain.positive_bit = 0;
+                    viterbi_decoder decoder(plain);
+                    std::vector<std::uint8_t> expected, out(1 << 14);
+                    std::vector<std::int8_t> told(sent.values.begin() + first * F,
+                                                  sent.values.end());
+                    std::size_t pushed = 0;
+                    for (bool finished = false; !decoder.done();) {
+                        pushed +=
+                            decoder.push(told.data() + pushed, told.size() - pushed);
+                        if (pushed == told.size() && !finished) {
+                            decoder.finish();
+                            finished = true;
+                        }
+                        const auto n = decoder.pull_bits(out.data(), out.size());
+                        expected.insert(expected.end(), out.begin(), out.begin() + n);
+                        if (n == 0) {
+                            decoder.wait(10ms);
+                        }
+                    }
+                    EXPECT_EQ(got.bits, expected);
+                }
+            }
+        }
+    }
+}
+
 // A frame that is too short and too weak to be found, between noise, has the phase of the
 // lock before it or of the one behind it.
 TEST(viterbi_lock, finds_short_frames_between_two_locks)

@@ -76,7 +76,7 @@ WRONG_DECODERS = [
     dict(devices="[0, -1]"), dict(devices="[0] * 17"),
     dict(threads="257"), dict(slots="'three'"), dict(status_period_s="-1"),
     dict(lock="auto", lock_memory="9999"),
-    dict(lock="auto", preset="gsm", frame_bits="100"),
+    dict(lock="auto", preset="lte", frame_bits="100"),
 ]
 RIGHT_CODES = [
     dict(), custom(), custom(constraint_length="9", polynomials="(0o561, 0o753)"),
@@ -91,6 +91,8 @@ RIGHT_DECODERS = [
     dict(packed_output="False"), dict(length_tag_key=""), dict(max_latency_ms="0"),
     dict(devices="[0, 0]"), dict(status_period_s="0.5"),
     dict(lock="auto", lock_constellation="oqpsk", lock_presets="['dvb_3_4']"),
+    dict(lock="auto", lock_constellation="qpsk", lock_first_item="q"),
+    dict(lock="auto", preset="gsm", frame_bits="189"),
 ]
 
 

@@ -92,6 +92,50 @@ class qa_viterbi_lock(unittest.TestCase):
                                      (rotation, swapped))
                     self.assertIsNotNone(found(bits, output))
 
+    def test_q_first(self):
+        bits, items = transmitted("dvb_1_2", 30000, 8)
+        for first, swapped in ("i", False), ("q", True):
+            output, tags, _ = run(items, decoder(lock_constellation="qpsk",
+                                                 lock_first_item=first))
+            (_, lock), = support.tags_of(tags, LOCK)
+            self.assertEqual((lock["rotation"], lock["swapped"]), (0, swapped))
+            self.assertIsNotNone(found(bits, output))
+
+    def test_frames(self):
+        """Terminated frames begin anywhere in the stream; the sign shows in them."""
+        frame_bits, frames = 189, 100
+        code = support.code_of(gpufec.find_conv_preset("gsm"))
+        bits = support.random_bits(frame_bits * frames, 17)
+        coded = support.encode_frames(bits, frame_bits, termination="terminated", **code)
+        items = support.soft_values(coded, sigma=0.4, seed=17)
+        size = len(items) // frames
+        for skip in 0, 1, 100, size - 1:
+            for sign in 1, -1:
+                part = (items[skip:].astype(int) * sign).astype(np.int8)
+                marks = [(at, pmt.intern("mark"), pmt.from_long(at))
+                         for at in range(0, len(part), 401)]
+                for packed in False, True:
+                    output, tags, events = run(part, decoder(
+                        preset="gsm", frame_bits=frame_bits, packed_output=packed),
+                        tags=marks)
+                    (offset, lock), = support.tags_of(tags, LOCK)
+                    self.assertEqual(offset, 0)
+                    self.assertEqual((lock["first_value"] + skip) % size, 0)
+                    self.assertLessEqual(lock["known_value"], 20 * size)
+                    per_frame = (frame_bits + 7) // 8 if packed else frame_bits
+                    whole = frames - (skip > 0)
+                    self.assertEqual(len(output), whole * per_frame)
+                    decoded = output.reshape(whole, per_frame)
+                    if packed:
+                        decoded = np.unpackbits(decoded, axis=1)[:, :frame_bits]
+                    sent = bits.reshape(frames, frame_bits)[frames - whole:]
+                    self.assertLess(np.mean(decoded != sent), 0.01)
+                    for at, value in support.tags_of(tags, "mark"):
+                        frame, place = divmod(value - lock["first_value"], size)
+                        bit = min(place // 2, frame_bits - 1) if frame >= 0 else 0
+                        self.assertEqual(at, max(frame, 0) * per_frame +
+                                         (bit // 8 if packed else bit))
+
     def test_formats(self):
         bits, items = transmitted("dvb_3_4", 30000, 9)
         for soft_input, received in (
@@ -203,6 +247,9 @@ class qa_viterbi_lock(unittest.TestCase):
                 (dict(lock_constellation="8psk"), "lock_constellation is \"8psk\""),
                 (dict(lock_presets=["dvb"]), "dvb"),
                 (dict(lock_memory=10), "lock_memory is 10"),
+                (dict(lock_first_item="x"), "lock_first_item is \"x\": allowed are i and q"),
+                (dict(preset="gsm", frame_bits=50000), "24 frames"),
+                (dict(preset="80211_3_4", frame_bits=100), "whole puncturing periods"),
                 (dict(status_period_s=-1), "status_period_s is -1"),
                 (dict(preset="lte", frame_bits=100), "lock")):
             with self.assertRaisesRegex(Exception, text):

@@ -55,6 +55,8 @@ namespace gr::gpufec {
  * rotation or another rate, it searches again, and tells where that was. Each lock begins
  * on an output item of its own, so that packed output has up to 7 zeros before it. Item
  * counts are those of what was decoded; the relative rate is that of the lowest rate.
+ * Terminated frames that follow one another are found by the K−1 zeros at their ends,
+ * within 20 frames or a window, and their sign too.
  * The first output item of each lock has the tag
  *  - \c viterbi_lock (dictionary): \c locked (true), \c preset ("" for the code of the
  *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (the input's
@@ -107,7 +109,8 @@ public:
      * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
      *        the first four parameters, of which none must be given then; "": none
      * \param positive_bit the bit, 0 or 1, that a positive soft value means
-     * \param lock "off"; "auto": finds its phase; streaming only
+     * \param lock "off"; "auto": finds its phase; of streams, and of terminated frames
+     *        without gaps between them
      * \param lock_constellation "bpsk": where pairs and periods begin, and the sign
      *        where it shows; "qpsk": also quarter turns, and I and Q exchanged; "oqpsk":
      *        also I or Q late by a symbol
@@ -116,6 +119,7 @@ public:
      * \param status_period_s seconds from one message \c status to the next; 0: none
      * \param device_timeout_ms milliseconds that a device has for a batch, once those
      *        before it are finished, before it is given up, up to 1e9; 0: for ever
+     * \param lock_first_item the soft value of a symbol that comes first, "i" or "q"
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -145,7 +149,8 @@ public:
                      const std::vector<std::string>& lock_presets = {},
                      int lock_memory = 1000000,
                      double status_period_s = 0,
-                     double device_timeout_ms = 10000);
+                     double device_timeout_ms = 10000,
+                     const std::string& lock_first_item = "i");
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -249,11 +249,13 @@ struct viterbi_options : run_options {
     unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
 
     //! "auto": finds by itself where a pair and a puncturing period begin, and what else
-    //! lock_constellation says; "off". Streaming only.
+    //! lock_constellation says; "off". Terminated frames that follow one another without
+    //! a gap: where they begin as well.
     std::string lock = "off";
     //! "bpsk": inversion too, unless the code is transparent; "qpsk": quarter turns and
     //! exchanged I and Q too; "oqpsk": I or Q late by a symbol too.
     std::string lock_constellation = "bpsk";
+    std::string lock_first_item = "i";     //!< of a symbol's two: "i" or "q"
     std::vector<std::string> lock_presets; //!< codes to search besides `code`
     std::string lock_preset;               //!< what `code` is called in viterbi_lock
     std::size_t lock_memory = 1000000;     //!< soft values kept while searching
