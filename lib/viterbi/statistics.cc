@@ -4,13 +4,12 @@
 #include "soft_input.h"
 #include "statistics.h"
 #include <algorithm>
-#include <cstdlib>
 
 namespace gr::gpufec::viterbi {
 
 namespace {
 constexpr std::size_t sample_stages = 2048;
-constexpr std::size_t sample_every = 1u << 19;
+constexpr std::size_t sample_every = 1u << 20;
 } // namespace
 
 channel_estimator::channel_estimator(const setup& setup) : d_setup(setup)
@@ -92,31 +91,67 @@ channel_estimator::encode_again(const job& job,
                                 const std::byte* input,
                                 const std::byte* output) const
 {
+    if (job.floats) {
+        const auto* const floats = reinterpret_cast<const float*>(input);
+        return encode_again(
+            origin, stages, before, first_value, end_value, output, [&](auto i) {
+                return soft_value(floats[i], job.scale_of(i));
+            });
+    }
+    if (d_setup.packed4) {
+        return encode_again(
+            origin, stages, before, first_value, end_value, output, [&](auto i) {
+                return soft_value(input, i, true);
+            });
+    }
+    return encode_again(
+        origin, stages, before, first_value, end_value, output, [&](auto i) {
+            return soft_value(input, i, false);
+        });
+}
+
+// This runs many times per batch on the thread that the batches wait for, so it divides
+// nothing and branches little.
+template <class Value>
+viterbi_decoder::batch_statistics
+channel_estimator::encode_again(std::uint64_t origin,
+                                std::size_t stages,
+                                std::size_t before,
+                                std::uint64_t first_value,
+                                std::uint64_t end_value,
+                                const std::byte* output,
+                                Value&& value) const
+{
     const auto& map = d_setup.map;
-    const unsigned K = d_setup.code.constraint_length();
+    const unsigned K = d_setup.code.constraint_length(), R = map.outputs;
     std::size_t values = 0, nonzero = 0, contradicted = 0, cost = 0;
     std::size_t shift_register = 0;
+    auto phase = unsigned(origin % map.period);
+    auto period_begins = origin / map.period * map.values_per_period;
     for (std::size_t i = 0; i < stages; ++i) {
         const auto bit = std::size_t(output[i / 8] >> (7 - i % 8)) & 1u;
         shift_register = shift_register >> 1 | bit << (K - 1);
-        if (i + 1 < K) {
-            continue; // the register still lacks bits from before the batch
+        // At first the register lacks bits from before the batch.
+        if (i + 1 >= K) {
+            const unsigned word = d_words[shift_register];
+            for (unsigned r = 0; r < R; ++r) {
+                const auto at = map.position[phase * R + r];
+                const auto index = period_begins + at;
+                if (at < 0 || index >= end_value) {
+                    continue;
+                }
+                const int v = value(before + index - first_value);
+                const int zero = int(word >> (R - 1 - r) & 1u) - 1; // else all ones
+                const int against = (v ^ zero) - zero;
+                ++values;
+                nonzero += v != 0;
+                contradicted += against > 0;
+                cost += std::max(against, 0);
+            }
         }
-        const unsigned word = d_words[shift_register];
-        for (unsigned r = 0; r < map.outputs; ++r) {
-            const auto index = map(origin + i, r);
-            if (index < 0 || std::uint64_t(index) >= end_value) {
-                continue;
-            }
-            const int v =
-                soft_value(job, input, before + index - first_value, d_setup.packed4);
-            const bool one = word >> (map.outputs - 1 - r) & 1u;
-            ++values;
-            nonzero += v != 0;
-            if (one ? v > 0 : v < 0) {
-                ++contradicted;
-                cost += std::abs(v);
-            }
+        if (++phase == map.period) {
+            phase = 0;
+            period_begins += map.values_per_period;
         }
     }
     viterbi_decoder::batch_statistics s;

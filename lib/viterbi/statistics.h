@@ -22,7 +22,7 @@ public:
                                                  std::size_t bits) const;
 
     //! The pieces (parallel blocks of a stream, or frames) from one that is measured by
-    //! itself to the next: about 2^19 bits.
+    //! itself to the next: about 2^20 bits.
     std::uint64_t pieces_between() const;
 
     //! From the first stages of one piece of a batch, 2048 at most, of which the output
@@ -44,6 +44,15 @@ private:
                                                    std::uint64_t end_value,
                                                    const std::byte* input,
                                                    const std::byte* output) const;
+    // The same, with value(i) for value i of the job's.
+    template <class Value>
+    viterbi_decoder::batch_statistics encode_again(std::uint64_t stage,
+                                                   std::size_t stages,
+                                                   std::size_t before,
+                                                   std::uint64_t first_value,
+                                                   std::uint64_t end_value,
+                                                   const std::byte* output,
+                                                   Value&& value) const;
 
     const setup d_setup;
     std::vector<std::uint8_t> d_words; // of each register content, inversion included

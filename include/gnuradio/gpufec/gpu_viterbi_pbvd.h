@@ -40,7 +40,7 @@ namespace gr::gpufec {
  * positive integer, changed from input to output items, both ends of the packet rounded
  * down. Any other value is dropped with one warning. The block adds two tags at fixed
  * places of the stream: on the first output item of every so many parallel blocks (or
- * frames) as hold about 2^19 bits. They come from encoding the first 2048 decoded bits of
+ * frames) as hold about 2^20 bits. They come from encoding the first 2048 decoded bits of
  * that parallel block (or frame) again, or as many as it has:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.

@@ -329,7 +329,7 @@ public:
      * \brief Statistics at a fixed place of the stream, once; false if there are none.
      *
      * They are those of the first parallel block (or frame) of every so many as hold
-     * about 2^19 bits, counted from the beginning, so that they do not depend on batches.
+     * about 2^20 bits, counted from the beginning, so that they do not depend on batches.
      * They are there once the pull that gives their first bit has returned, or one that
      * was earlier in the same batch.
      */
