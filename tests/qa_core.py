@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 HEADERS = ROOT / "include" / "gnuradio" / "gpufec"
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:gnuradio|pmt)/[^>"]+)[>"]', re.MULTILINE)
 # What the core and the package of arrays are made of.
-FOLDERS = ("arrays", "bbframe", "bch", "channel", "cuda", "ldpc", "pipeline", "sync_map", "viterbi")
+FOLDERS = ("arrays", "bbframe", "bch", "channel", "cuda", "demap", "ldpc", "pipeline", "sync_map", "viterbi")
 PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "decoder.h", "ldpc.h", "sync_map.h", "viterbi.h")
 
 

@@ -1,0 +1,270 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The fast demapper against the plain one, and the plain one against the definition. */
+
+#include "demapper.h"
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+using namespace gr::gpufec::demap;
+
+namespace {
+
+struct modcod {
+    const char *name, *rate;
+};
+const std::vector<modcod> modcods = {
+    { "qpsk", "1/4" },   { "qpsk", "9/10" },  { "8psk", "3/5" },    { "8psk", "2/3" },
+    { "8psk", "9/10" },  { "16apsk", "2/3" }, { "16apsk", "3/4" },  { "16apsk", "4/5" },
+    { "16apsk", "5/6" }, { "16apsk", "8/9" }, { "16apsk", "9/10" }, { "32apsk", "3/4" },
+    { "32apsk", "4/5" }, { "32apsk", "5/6" }, { "32apsk", "8/9" },  { "32apsk", "9/10" },
+};
+
+using floats = std::vector<std::complex<float>>;
+
+struct sent {
+    std::vector<unsigned> labels;
+    floats symbols;
+};
+
+sent transmit(const constellation& c,
+              std::size_t count,
+              double esn0_db,
+              double amplitude,
+              unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<double> noise(0, std::sqrt(std::pow(10, -esn0_db / 10) / 2));
+    sent made;
+    for (std::size_t s = 0; s < count; ++s) {
+        made.labels.push_back(random() % c.points.size());
+        const std::complex<double> n(noise(random), noise(random));
+        made.symbols.emplace_back(amplitude * (c.points[made.labels.back()] + n));
+    }
+    return made;
+}
+
+void compare(const constellation& c,
+             method how,
+             symbol_format format,
+             const void* symbols,
+             std::size_t count,
+             std::optional<int> level)
+{
+    std::vector<std::int8_t> plain(count * c.bits, 99), fast(count * c.bits, 55);
+    const auto a = reference_demap(c, how, format, symbols, count, level, plain.data());
+    demapper d(c, how, format);
+    const auto b = d.demap(symbols, count, level, fast.data());
+    EXPECT_EQ(a.level, b.level);
+    EXPECT_EQ(a.passes, b.passes);
+    EXPECT_TRUE(plain == fast);
+}
+
+std::vector<std::int16_t> to_int16(const floats& symbols, float scale)
+{
+    std::vector<std::int16_t> parts;
+    for (const auto& s : symbols) {
+        parts.push_back(std::int16_t(std::clamp(s.real() * scale, -32768.0f, 32767.0f)));
+        parts.push_back(std::int16_t(std::clamp(s.imag() * scale, -32768.0f, 32767.0f)));
+    }
+    return parts;
+}
+
+std::vector<signed char> to_int8(const floats& symbols, float scale)
+{
+    std::vector<signed char> parts;
+    for (const auto x : to_int16(symbols, scale)) {
+        parts.push_back(std::clamp<int>(x, -128, 127));
+    }
+    return parts;
+}
+
+} // namespace
+
+TEST(Constellation, IsNormalisedAndOneStepApart)
+{
+    for (const auto& m : modcods) {
+        const auto c = make_constellation(m.name, m.rate);
+        double energy = 0;
+        for (const auto& p : c.points) {
+            energy += std::norm(p);
+        }
+        EXPECT_NEAR(energy / c.points.size(), 1, 1e-12);
+        EXPECT_EQ(c.points.size(), 1u << c.bits);
+    }
+    EXPECT_THROW(make_constellation("8psk", "1/2"), std::invalid_argument);
+    EXPECT_THROW(make_constellation("16apsk", "1/2"), std::invalid_argument);
+    EXPECT_THROW(make_constellation("32apsk", "2/3"), std::invalid_argument);
+    EXPECT_THROW(make_constellation("64apsk", "2/3"), std::invalid_argument);
+    EXPECT_EQ(make_constellation("8psk", "3/5").columns,
+              (std::vector<unsigned>{ 2, 1, 0 }));
+    EXPECT_EQ(make_constellation("8psk", "2/3").columns,
+              (std::vector<unsigned>{ 0, 1, 2 }));
+}
+
+TEST(Reference, GivesTheRatioOfLikelihoods)
+{
+    for (const auto& m : modcods) {
+        SCOPED_TRACE(std::string(m.name) + " " + m.rate);
+        const auto c = make_constellation(m.name, m.rate);
+        const double esn0_db = c.bits == 2 ? 2 : 3.0 * c.bits - 1;
+        const std::size_t count = 16200 / c.bits;
+        const auto t = transmit(c, count, esn0_db, 3.5, 1);
+        double power = 0;
+        for (const auto& s : t.symbols) {
+            power += std::norm(s) / count;
+        }
+        const auto ratio = std::pow(10, esn0_db / 10);
+        const auto amplitude = std::sqrt(power * ratio / (1 + ratio));
+        const auto edge = 127 * cell_width(c, level_of(esn0_db));
+        for (const auto how : { method::max_log, method::log_map }) {
+            std::vector<std::int8_t> llr(count * c.bits);
+            reference_demap(c,
+                            how,
+                            symbol_format::float32,
+                            t.symbols.data(),
+                            count,
+                            level_of(esn0_db),
+                            llr.data());
+            double worst = 0;
+            std::size_t wrong = 0;
+            for (std::size_t s = 0; s < count; ++s) {
+                auto y = std::complex<double>(t.symbols[s]) / amplitude;
+                y = { std::clamp(y.real(), -edge, edge),
+                      std::clamp(y.imag(), -edge, edge) };
+                for (unsigned b = 0; b < c.bits; ++b) {
+                    double most[2] = { -1e9, -1e9 }, sum[2] = {};
+                    for (unsigned label = 0; label < c.points.size(); ++label) {
+                        const auto e = -std::norm(y - c.points[label]) * ratio;
+                        const auto bit = label >> (c.bits - 1 - b) & 1;
+                        most[bit] = std::max(most[bit], e);
+                        sum[bit] += std::exp(e);
+                    }
+                    const auto exact = how == method::max_log ? most[0] - most[1]
+                                                              : std::log(sum[0] / sum[1]);
+                    const auto at = c.bits == 2 ? 2 * s + b : c.columns[b] * count + s;
+                    const auto found = llr[at] / double(steps_per_nat);
+                    const auto limit = 127.0 / steps_per_nat;
+                    worst = std::max(worst,
+                                     std::abs(std::clamp(exact, -limit, limit) - found));
+                    wrong += (found < 0) != (t.labels[s] >> (c.bits - 1 - b) & 1);
+                }
+            }
+            // Half a step, and half a cell in both parts times the slope there.
+            const auto slope =
+                4 * c.peak() * ratio * cell_width(c, level_of(esn0_db)) / 2;
+            EXPECT_LT(worst, 0.5 / steps_per_nat + 2 * slope);
+            EXPECT_LT(wrong, count * c.bits / 8);
+        }
+    }
+}
+
+TEST(Demapper, AgreesWithThePlainOne)
+{
+    unsigned seed = 0;
+    for (const auto& m : modcods) {
+        SCOPED_TRACE(std::string(m.name) + " " + m.rate);
+        const auto c = make_constellation(m.name, m.rate);
+        const std::size_t count = 700 + c.bits; // no multiple of anything
+        for (const double esn0_db : { -3.0, 6.0, 17.0 }) {
+            const auto how = ++seed % 2 ? method::max_log : method::log_map;
+            const auto t = transmit(c, count, esn0_db, 0.3, seed);
+            compare(c, how, symbol_format::float32, t.symbols.data(), count, {});
+            if (esn0_db == 6) {
+                compare(c, how, symbol_format::float32, t.symbols.data(), count, 40);
+                const auto int16 = to_int16(t.symbols, 5000);
+                compare(c, how, symbol_format::int16, int16.data(), count, {});
+                const auto int8 = to_int8(t.symbols, 120);
+                compare(c, how, symbol_format::int8, int8.data(), count, {});
+            }
+        }
+    }
+}
+
+TEST(Demapper, AgreesWithThePlainOneOnBadInput)
+{
+    for (const auto& m : { modcod{ "qpsk", "1/2" }, modcod{ "16apsk", "3/4" } }) {
+        const auto c = make_constellation(m.name, m.rate);
+        const auto inf = std::numeric_limits<float>::infinity();
+        const auto nan = std::numeric_limits<float>::quiet_NaN();
+        auto symbols = transmit(c, 310, 10, 1, 1).symbols;
+        std::vector<floats> bad(8, symbols);
+        std::fill(bad[0].begin(), bad[0].end(), 0);
+        std::fill(bad[1].begin(), bad[1].end(), std::complex<float>(nan, nan));
+        bad[2][7] = { inf, 1 };
+        bad[2][8] = { 0, -inf };
+        bad[3][7] = { 1e38f, -3e38f };
+        bad[4][9] = { nan, 1 };
+        for (auto& s : bad[5]) {
+            s *= 1e-42f;
+        }
+        for (auto& s : bad[6]) {
+            s *= 1e37f;
+        }
+        std::fill(bad[7].begin(), bad[7].end(), std::complex<float>(1, 0));
+        for (const auto& s : bad) {
+            for (const auto level : { std::optional<int>(), std::optional<int>(20) }) {
+                compare(c,
+                        method::max_log,
+                        symbol_format::float32,
+                        s.data(),
+                        s.size(),
+                        level);
+            }
+        }
+        // What is no number does not count, and zeros say nothing.
+        std::vector<std::int8_t> llr(310 * c.bits);
+        demapper d(c, method::max_log, symbol_format::float32);
+        d.demap(bad[4].data(), 310, 40, llr.data());
+        EXPECT_NE(llr[0], 0);
+        if (c.bits == 2) {
+            EXPECT_EQ(llr[2 * 9], 0);
+            d.demap(bad[0].data(), 310, {}, llr.data());
+            EXPECT_EQ(std::count(llr.begin(), llr.end(), 0), int(llr.size()));
+        }
+        const std::vector<std::int16_t> extreme(2 * 310, -32768);
+        compare(c, method::max_log, symbol_format::int16, extreme.data(), 310, {});
+        const std::vector<signed char> small(2 * 310, -128);
+        compare(c, method::max_log, symbol_format::int8, small.data(), 310, {});
+    }
+}
+
+TEST(Demapper, EstimatesEsN0OfAFrame)
+{
+    for (const auto& m : modcods) {
+        const auto c = make_constellation(m.name, m.rate);
+        demapper d(c, method::max_log, symbol_format::float32);
+        const std::size_t count = 64800 / c.bits;
+        std::vector<std::int8_t> llr(64800);
+        // Where such codes are used, and what it is good for.
+        const double from = c.bits == 2 ? -2 : c.bits == 3 ? 5.5 : c.bits == 4 ? 9 : 12.5;
+        for (double db = from; db < from + 6; db += 2.5) {
+            for (unsigned seed = 1; seed < 3; ++seed) {
+                const auto t = transmit(c, count, db, 20, seed);
+                const auto found = d.demap(t.symbols.data(), count, {}, llr.data());
+                EXPECT_NEAR(found.level / 4.0, db, 0.5)
+                    << m.name << ' ' << m.rate << ' ' << db << ' ' << seed;
+            }
+        }
+    }
+}
+
+TEST(Demapper, AmplitudeDoesNotMatter)
+{
+    const auto c = make_constellation("8psk", "3/4");
+    const auto t = transmit(c, 5400, 8, 1, 3);
+    demapper d(c, method::max_log, symbol_format::float32);
+    std::vector<std::int8_t> once(16200), twice(16200);
+    d.demap(t.symbols.data(), 5400, {}, once.data());
+    auto larger = t.symbols;
+    for (auto& s : larger) {
+        s *= 1024;
+    }
+    d.demap(larger.data(), 5400, {}, twice.data());
+    EXPECT_TRUE(once == twice);
+}
