@@ -39,7 +39,7 @@ WAYS = {
                          ["bits", "viterbi_ber, viterbi_metric", "port status"]),
     "conv_encoder": (["bits", "8 or 1 per byte"], ["shift register", "puncturing"],
                      ["coded bits", "8 or 1 per byte"]),
-    "gpu_ldpc_dvbs2": (["LLRs", "int8 or float", "tags name codes (ACM)"],
+    "gpu_ldpc_dvbs2": (["LLRs or symbols", "int8, float, complex", "tags name codes (ACM)"],
                        ["frames of a batch", "iterations until all checks hold"],
                        ["message, codeword or BBFRAME", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
     "ldpc_encoder": (["message bits", "8 or 1 per byte"], ["parity"],

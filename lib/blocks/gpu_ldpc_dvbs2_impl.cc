@@ -17,6 +17,8 @@ std::size_t item_size(llr_format format)
     return format == llr_format::float32 ? sizeof(float) : 1;
 }
 
+std::string rate_of(const std::string& code) { return code.substr(code.rfind(' ') + 1); }
+
 std::map<std::string, unsigned> index_of(const std::vector<std::string>& names)
 {
     std::map<std::string, unsigned> index;
@@ -48,6 +50,11 @@ struct code_list {
         }
     }
 };
+
+void check_esn0_db(double esn0_db)
+{
+    require(esn0_db >= -10 && esn0_db <= 30, "esn0_db", esn0_db, "-10 to 30 dB");
+}
 
 } // namespace
 
@@ -82,8 +89,49 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      const std::vector<int>& punctured,
                      const std::vector<int>& shortened,
                      const std::string& status_tags,
-                     bool descramble)
+                     bool descramble,
+                     const std::string& constellation,
+                     const std::string& esn0,
+                     double esn0_db,
+                     const std::string& demapper)
 {
+    std::unique_ptr<symbol_input> symbols;
+    std::size_t item_bytes = 0;
+    enum class source { estimated, given, tag };
+    const auto noise = choose<source>("esn0",
+                                      esn0,
+                                      { { "estimated", source::estimated },
+                                        { "given", source::given },
+                                        { "tag", source::tag } });
+    const auto how = choose<demap::method>(
+        "demapper",
+        demapper,
+        { { "max_log", demap::method::max_log }, { "log_map", demap::method::log_map } });
+    check_esn0_db(esn0_db);
+    if (soft_input.rfind("symbols", 0) == 0) {
+        const auto format =
+            choose<demap::symbol_format>("soft_input",
+                                         soft_input,
+                                         { { "int8", demap::symbol_format::float32 },
+                                           { "float", demap::symbol_format::float32 },
+                                           { "symbols", demap::symbol_format::float32 },
+                                           { "symbols16", demap::symbol_format::int16 },
+                                           { "symbols8", demap::symbol_format::int8 } });
+        if (standard != "dvbs2" || !code_file.empty() || !named_codes.empty() ||
+            !punctured.empty() || !shortened.empty()) {
+            refuse("soft_input",
+                   '"' + soft_input + '"',
+                   "only the codes of dvbs2 as they are have symbols");
+        }
+        ldpc_code::standard(standard, frame_size, rate); // refuses what is none
+        item_bytes = demap::symbol_bytes(format);
+        symbols = std::make_unique<symbol_input>(
+            format,
+            how,
+            constellation,
+            rate,
+            noise == source::estimated ? std::nullopt : std::optional(esn0_db));
+    }
     enum class kind { message, codeword, bbframe };
     const auto given = choose<kind>("output",
                                     output,
@@ -117,8 +165,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
 
     ldpc_options options;
     options.codes = list.codes;
-    options.format = llr_format_from_string(soft_input);
-    options.llr_scale = llr_scale;
+    options.format = symbols ? llr_format::int8 : llr_format_from_string(soft_input);
+    options.llr_scale = symbols ? symbol_input::llr_scale : llr_scale;
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
     options.schedule = ldpc_schedule_from_string(schedule);
@@ -128,7 +176,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.keep_codeword = llr_pdu;
     options.offset = offset;
     options.normalization = normalization;
-    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+    options.positive_bit =
+        symbols ? 0 : not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(options,
                     batch,
                     slots,
@@ -148,7 +197,10 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
         packed_output,
         acm,
         status_tags_from_string(status_tags),
-        std::move(bbframes));
+        std::move(bbframes),
+        std::move(symbols),
+        item_bytes ? item_bytes : item_size(options.format),
+        noise == source::tag);
 }
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
@@ -156,11 +208,14 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                                          bool packed_output,
                                          bool acm,
                                          status_tags tags,
-                                         std::optional<bbframe_output> bbframes)
+                                         std::optional<bbframe_output> bbframes,
+                                         std::unique_ptr<symbol_input> symbols,
+                                         std::size_t item_bytes,
+                                         bool esn0_by_tags)
     : gr::block("gpu_ldpc_dvbs2",
-                gr::io_signature::make(1, 1, item_size(options.format)),
+                gr::io_signature::make(1, 1, item_bytes),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
-      decoder_block(item_size(options.format), sizeof(std::uint8_t)),
+      decoder_block(item_bytes, sizeof(std::uint8_t)),
       d_options(options),
       d_index(index_of(names)),
       d_packed(packed_output),
@@ -175,12 +230,15 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_xfecframe_key(pmt::mp("XFECFRAME")),
       d_code_key(pmt::mp("ldpc_code")),
       d_llr_port(pmt::mp("llr_pdu")),
+      d_names(names),
       d_bbframes(std::move(bbframes)),
+      d_symbols(std::move(symbols)),
+      d_esn0_key(d_symbols && esn0_by_tags ? pmt::mp("esn0_db") : pmt::pmt_t()),
       d_decoder(options, hooks())
 {
     publish_choices();
     message_port_register_out(d_llr_port);
-    set_exact_rate(output_items(0), d_decoder.code(0).sent());
+    set_exact_rate(output_items(0), input_items(0));
 }
 
 void gpu_ldpc_dvbs2_impl::restart()
@@ -194,6 +252,9 @@ void gpu_ldpc_dvbs2_impl::restart()
     d_frames = 0;
     if (d_bbframes) {
         d_bbframes->restart();
+    }
+    if (d_symbols) {
+        d_symbols->restart(rate_of(d_names[d_acm ? 0 : d_code]));
     }
 }
 
@@ -304,6 +365,13 @@ void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
 // Takes items of frames of one code, or such that are skipped.
 bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
 {
+    if (!all_pushed()) {
+        const auto n = d_decoder.push(d_symbols->llr(), d_symbols->left());
+        d_symbols->went(n);
+        if (!all_pushed()) {
+            return n > 0;
+        }
+    }
     const auto item = next_item(in);
     auto limit = item + in.left();
     obey_tags_at(item);
@@ -327,20 +395,24 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
 bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
 {
     const auto item = next_item(in);
-    const auto missing = d_decoder.missing();
     const auto code = d_decoder.selected();
-    const std::size_t n = d_decoder.code(code).sent();
-    const auto have = missing ? n - missing : 0;
+    const auto bits = std::size_t(d_decoder.code(code).sent());
+    const auto n = input_items(code), before = have();
+    const bool one_frame = before > 0 || d_symbols;
     const auto pushed = take(in,
-                             missing ? std::min(count, missing) : count,
-                             [this](const std::byte* items, std::size_t most) {
-                                 return d_decoder.push(items, most);
+                             one_frame ? std::min(count, n - before) : count,
+                             [&](const std::byte* items, std::size_t most) {
+                                 if (!d_symbols) {
+                                     return d_decoder.push(items, most);
+                                 }
+                                 d_symbols->take(items, most, bits);
+                                 return most;
                              });
     if (pushed == 0) {
         return false;
     }
     // Tags are held until their frame is complete: it may yet be dropped.
-    const auto complete = (have + pushed) / n;
+    const auto complete = (before + pushed) / n;
     if (complete > 0) {
         for (const auto& tag : d_frame_tags) {
             d_tags.hold(tag);
@@ -348,10 +420,11 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
         d_frame_tags.clear();
     }
     d_input_tags.release(item + pushed, [&](tag_t tag) {
-        const auto at = have + (tag.offset - item);
+        const auto at = before + (tag.offset - item);
         const auto frame = at / n;
+        const auto bit = d_symbols ? d_symbols->bit_of(at % n, bits) : at % n;
         tag.offset =
-            d_frame_output + frame * output_items(code) + output_in_frame(code, at % n);
+            d_frame_output + frame * output_items(code) + output_in_frame(code, bit);
         if (frame < complete) {
             d_tags.hold(tag);
         } else {
@@ -363,6 +436,22 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
         apply_settings();
     }
     return true;
+}
+
+// Items of a frame, and those of the one that has begun.
+std::size_t gpu_ldpc_dvbs2_impl::input_items(unsigned code) const
+{
+    const auto sent = d_decoder.code(code).sent();
+    return d_symbols ? d_symbols->symbols(sent) : sent;
+}
+
+std::size_t gpu_ldpc_dvbs2_impl::have() const
+{
+    if (d_symbols) {
+        return d_symbols->have();
+    }
+    const auto missing = d_decoder.missing();
+    return missing ? d_decoder.code(d_decoder.selected()).sent() - missing : 0;
 }
 
 std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
@@ -395,7 +484,8 @@ void gpu_ldpc_dvbs2_impl::note(const tag_t& tag)
 {
     const bool names_code =
         pmt::eqv(tag.key, d_xfecframe_key) || pmt::eqv(tag.key, d_code_key);
-    if (d_acm && names_code) {
+    const bool gives_esn0 = d_esn0_key && pmt::eqv(tag.key, d_esn0_key);
+    if ((d_acm && names_code) || gives_esn0) {
         d_code_tags.hold(tag);
     }
 }
@@ -411,29 +501,56 @@ void gpu_ldpc_dvbs2_impl::obey_tags_at(std::uint64_t item)
 
 void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
 {
-    if (d_decoder.missing() > 0 || d_skip > 0) {
+    if (d_esn0_key && pmt::eqv(tag.key, d_esn0_key)) {
+        if (pmt::is_real(tag.value) || pmt::is_integer(tag.value)) {
+            d_symbols->set_esn0_db(pmt::to_double(tag.value));
+        }
+        return;
+    }
+    if (have() > 0 || d_skip > 0) {
         warn_once(d_warned_of_place,
                   "a tag names a code inside a frame, which is dropped: " +
                       pmt_text(tag.value));
     }
     d_decoder.drop_incomplete();
+    if (d_symbols) {
+        d_symbols->drop();
+    }
     d_frame_tags.clear();
     d_skip = 0;
     d_lost = false;
     const auto kind = pmt::eqv(tag.key, d_xfecframe_key) ? kind_of_xfecframe(tag.value)
                                                          : kind_of_ldpc_code(tag.value);
-    const auto code = kind ? d_index.find(kind->code) : d_index.end();
-    if (code != d_index.end()) {
-        d_decoder.select(code->second);
+    if (kind && select(*kind)) {
         return;
     }
-    d_skip = kind ? kind->skip_bits : 0;
+    d_skip = kind && !d_symbols ? kind->skip_bits : 0;
     d_lost = d_skip == 0;
     warn_once(
         d_warned_of_code,
         "a tag names no code that is known: " + pmt_text(tag.key) + " " +
             pmt_text(tag.value) +
             (d_lost ? "; dropping input up to the next tag" : "; skipping frames of it"));
+}
+
+// False if there is no such code, or none with such symbols.
+bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
+{
+    const auto code = d_index.find(kind.code);
+    if (code == d_index.end()) {
+        return false;
+    }
+    if (d_symbols) {
+        try {
+            d_symbols->select(kind.constellation.empty() ? d_symbols->constellation()
+                                                         : kind.constellation,
+                              rate_of(kind.code));
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+    }
+    d_decoder.select(code->second);
+    return true;
 }
 
 void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
@@ -446,9 +563,16 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
         }
         refuse("code", '"' + name + '"', "allowed are " + known);
     }
-    change("code", [this, index = code->second] {
+    if (d_symbols && !d_acm) {
+        demap::make_constellation(d_symbols->constellation(), rate_of(name)); // or throws
+    }
+    change_when("code", [this, name, index = code->second] {
+        if (d_symbols && (d_symbols->have() > 0 || !all_pushed())) {
+            return false; // a frame has one code
+        }
         d_code = index;
-        d_decoder.select(index);
+        return !d_symbols ? d_decoder.select(index),
+               true       : (select({ name, 0, "" }), true);
     });
 }
 
@@ -458,12 +582,25 @@ void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
             "llr_scale",
             llr_scale,
             "finite values above 0");
+    if (d_symbols) {
+        return; // they have none
+    }
     change_when("llr_scale", [this, llr_scale] {
         if (d_decoder.missing() > 0) {
             return false; // a frame has one scale
         }
         d_decoder.set_llr_scale(llr_scale);
         return true;
+    });
+}
+
+void gpu_ldpc_dvbs2_impl::set_esn0_db(double esn0_db)
+{
+    check_esn0_db(esn0_db);
+    change("esn0_db", [this, esn0_db] {
+        if (d_symbols && d_symbols->level_is_given()) {
+            d_symbols->set_esn0_db(esn0_db);
+        }
     });
 }
 

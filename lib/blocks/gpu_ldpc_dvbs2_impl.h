@@ -9,6 +9,7 @@
 #include "bbframe_output.h"
 #include "decoder_block.h"
 #include "ldpc_parameters.h"
+#include "symbol_input.h"
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
 #include <gnuradio/gpufec/ldpc.h>
 #include <atomic>
@@ -23,16 +24,20 @@ class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
     //! The codes of \p options, first the one to begin with, and their names; how
-    //! BBFRAMEs are made, if they are.
+    //! BBFRAMEs are made, and symbols demapped, if they are.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
                         bool acm,
                         status_tags tags,
-                        std::optional<bbframe_output> bbframes);
+                        std::optional<bbframe_output> bbframes,
+                        std::unique_ptr<symbol_input> symbols,
+                        std::size_t item_bytes,
+                        bool esn0_by_tags);
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
+    void set_esn0_db(double esn0_db) override;
     int iterations() const override { return d_iterations; }
     double mean_iterations() const override { return d_mean_iterations; }
 
@@ -41,6 +46,8 @@ private:
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }
+    bool all_pushed() override { return !d_symbols || d_symbols->left() == 0; }
+    bool lends() const override { return !d_symbols; }
     void require_items(gr_vector_int& required) override;
     bool push(input& in, input& second) override;
     void note(const tag_t& tag) override;
@@ -58,6 +65,9 @@ private:
     void obey(const tag_t& tag);
     std::uint64_t output_in_frame(unsigned code, std::uint64_t in_frame) const;
     std::size_t output_items(unsigned code) const;
+    std::size_t input_items(unsigned code) const;
+    std::size_t have() const;
+    bool select(const frame_kind& kind);
 
     const ldpc_options d_options;
     const std::map<std::string, unsigned> d_index; // of the codes, by name
@@ -68,10 +78,13 @@ private:
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;
 
+    const std::vector<std::string> d_names; // of the codes
     std::optional<bbframe_output> d_bbframes;
-    unsigned d_code = 0;              // of the first frame, and of all without ACM
-    tag_queue d_code_tags;            // of input that is not taken yet
-    std::vector<tag_t> d_frame_tags;  // of the frame being pushed, by output item
+    std::unique_ptr<symbol_input> d_symbols; // null: LLRs come in
+    const pmt::pmt_t d_esn0_key;             // null: Es/N0 does not come by tags
+    unsigned d_code = 0;                     // of the first frame, and of all without ACM
+    tag_queue d_code_tags;                   // of input that is not taken yet
+    std::vector<tag_t> d_frame_tags;         // of the frame being pushed, by output item
     std::uint64_t d_frame_output = 0; // output item that the next frame begins with
     std::uint64_t d_skip = 0;         // values of a frame of unknown code still to come
     bool d_lost = false;              // until the next tag that names a code

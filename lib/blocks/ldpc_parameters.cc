@@ -23,10 +23,14 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
     const bool known = modcod >= 1 && modcod <= last &&
                        !(is_short && std::string(rates[modcod - 1]) == "9/10");
     if (!known) {
-        return frame_kind{ "", is_short ? 16200u : 64800u };
+        return frame_kind{ "", is_short ? 16200u : 64800u, "" };
     }
     return frame_kind{ std::string(is_short ? "short " : "normal ") + rates[modcod - 1],
-                       0 };
+                       0,
+                       modcod <= 11   ? "qpsk"
+                       : modcod <= 17 ? "8psk"
+                       : modcod <= 23 ? "16apsk"
+                                      : "32apsk" };
 }
 
 namespace {
@@ -48,7 +52,7 @@ bool has_an_end(pmt::pmt_t list)
 std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
 {
     if (pmt::is_symbol(value)) {
-        return frame_kind{ pmt::symbol_to_string(value), 0 };
+        return frame_kind{ pmt::symbol_to_string(value), 0, "" };
     }
     if (!pmt::is_dict(value) || !has_an_end(value)) {
         return {};
@@ -58,7 +62,7 @@ std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
         const auto rate = pmt::dict_ref(value, pmt::mp("rate"), pmt::PMT_NIL);
         if (pmt::is_symbol(size) && pmt::is_symbol(rate)) {
             return frame_kind{
-                pmt::symbol_to_string(size) + " " + pmt::symbol_to_string(rate), 0
+                pmt::symbol_to_string(size) + " " + pmt::symbol_to_string(rate), 0, ""
             };
         }
     } catch (const pmt::exception&) {

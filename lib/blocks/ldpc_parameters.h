@@ -17,6 +17,7 @@ namespace gr::gpufec {
 struct frame_kind {
     std::string code;          //!< its name, as "normal 1/2"; "" if there is none
     std::size_t skip_bits = 0; //!< length of a frame of no known code, 0 if not known
+    std::string constellation; //!< of a MODCOD, as "8psk"; else ""
 };
 
 //! The meaning of an XFECFRAME tag's value; nothing if it is not of that form.

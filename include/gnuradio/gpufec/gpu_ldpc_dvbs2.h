@@ -38,6 +38,14 @@ namespace gr::gpufec {
  * as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2
  * code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
  *
+ * With \p soft_input "symbols" and the codes of dvbs2, the input is the symbols of
+ * XFECFRAMEs as the demodulator has them, descrambled and without pilots: QPSK, 8PSK,
+ * 16APSK or 32APSK (EN 302 307-1, 5.4). The block demaps and deinterleaves them on the
+ * CPU, whatever the backend, in integers by tables. The amplitude of each frame is its
+ * own, and so is its Es/N0 unless \p esn0 says otherwise. With \p acm the MODCOD of
+ * XFECFRAME tags names the constellation too; frames of unknown MODCODs are dropped up to
+ * the next tag.
+ *
  * The output is the K message bits of each frame, or its N bits: packed MSB-first and
  * padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
  * encoder made. A frame that is not complete when the input ends is dropped.
@@ -88,8 +96,9 @@ public:
      * \param rate likewise
      * \param code_file an alist file or a base matrix, whose code takes the place of the
      *        three above; "" for none
-     * \param soft_input "int8" or "float"
-     * \param llr_scale int8 steps per nat
+     * \param soft_input "int8" or "float"; "symbols" (complex), "symbols16" or "symbols8"
+     *        (items of two int16 or int8, in any scale)
+     * \param llr_scale int8 steps per nat; not of symbols
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
      * \param max_iterations 1 to 1000
@@ -122,6 +131,11 @@ public:
      * \param status_tags of which frames tags say what became of them: "all", those that
      *        are not valid ("failures"), or "none"; a BBFRAME is valid if bch_valid is
      * \param descramble BBFRAMEs (EN 302 307-1, 5.2.2)
+     * \param constellation of symbols: "qpsk", "8psk", "16apsk" or "32apsk"
+     * \param esn0 of symbols: "estimated" from each frame, "given", or from "tag"s with
+     *        the key esn0_db (double), each for the frames that begin from there on
+     * \param esn0_db in dB, −10 to 30, given, or up to the first tag
+     * \param demapper "max_log" (the nearest points count) or "log_map" (all do)
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -155,7 +169,11 @@ public:
                      const std::vector<int>& punctured = {},
                      const std::vector<int>& shortened = {},
                      const std::string& status_tags = "all",
-                     bool descramble = false);
+                     bool descramble = false,
+                     const std::string& constellation = "qpsk",
+                     const std::string& esn0 = "estimated",
+                     double esn0_db = 10.0,
+                     const std::string& demapper = "max_log");
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
@@ -177,6 +195,9 @@ public:
     //! Steps of an int8 in a nat, from the next frame on; int8 input only.
     //! \throws std::invalid_argument
     virtual void set_llr_scale(float llr_scale) = 0;
+    //! Of symbols whose Es/N0 is given, in dB, from the next frame on.
+    //! \throws std::invalid_argument
+    virtual void set_esn0_db(double esn0_db) = 0;
     //! A batch that does not fill within this time goes as it is.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;

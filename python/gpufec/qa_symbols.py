@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""Symbols in: every MODCOD from gr-dtv's interleaver and modulator to our bytes."""
+
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, dtv, gpufec, gr
+import qa_support
+from qa_ldpc import BITS, SHORT_K, NORMAL
+
+QPSK = ["1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9", "9/10"]
+PSK8 = ["3/5", "2/3", "3/4", "5/6", "8/9", "9/10"]
+APSK16 = ["2/3", "3/4", "4/5", "5/6", "8/9", "9/10"]
+APSK32 = ["3/4", "4/5", "5/6", "8/9", "9/10"]
+# EN 302 307-1, table 13: Es/N0 in dB of each MODCOD, in the order of table 12.
+MODCODS = list(zip(
+    ["qpsk"] * 11 + ["8psk"] * 6 + ["16apsk"] * 6 + ["32apsk"] * 5,
+    QPSK + PSK8 + APSK16 + APSK32,
+    [-2.35, -1.24, -0.30, 1.00, 2.23, 3.10, 4.03, 4.68, 5.18, 6.20, 6.42,
+     5.50, 6.62, 7.91, 9.35, 10.69, 10.98,
+     8.97, 10.21, 11.03, 11.61, 12.89, 13.13,
+     12.73, 13.64, 14.28, 15.69, 16.05]))
+DTV = {"qpsk": dtv.MOD_QPSK, "8psk": dtv.MOD_8PSK, "16apsk": dtv.MOD_16APSK,
+       "32apsk": dtv.MOD_32APSK}
+PER_SYMBOL = {"qpsk": 2, "8psk": 3, "16apsk": 4, "32apsk": 5}
+
+
+def transmit(constellation, size, rate, frames, seed):
+    """Messages, packed, and what gr-dtv makes of them behind an LDPC encoder: symbols."""
+    k = NORMAL[rate][0] if size == "normal" else SHORT_K[rate]
+    bits = qa_support.random_bits(frames * k, seed)
+    frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
+    code = getattr(dtv, "C" + rate.replace("/", "_"))
+    sink = blocks.vector_sink_c()
+    graph = gr.top_block()
+    graph.connect(qa_support.vector_source(bits),
+                  gpufec.ldpc_encoder("dvbs2", size, rate, packed_input=False,
+                                      packed_output=False),
+                  dtv.dvbs2_interleaver_bb(frame, code, DTV[constellation]),
+                  dtv.dvbs2_modulator_bc(frame, code, DTV[constellation],
+                                         dtv.INTERPOLATION_OFF), sink)
+    graph.run()
+    symbols = np.array(sink.data(), np.complex64)
+    assert len(symbols) == frames * BITS[size] // PER_SYMBOL[constellation]
+    return np.packbits(bits.reshape(frames, k), axis=1).ravel(), symbols
+
+
+def noisy(symbols, es_n0_db, seed, amplitude=1.0):
+    random = np.random.default_rng(seed)
+    sigma = np.sqrt(10 ** (-es_n0_db / 10) / 2)
+    noise = random.standard_normal(2 * len(symbols)).astype(np.float32).view(np.complex64)
+    return (amplitude * (symbols + sigma * noise)).astype(np.complex64)
+
+
+def source_of(symbols, kind, tags=()):
+    tags = [gr.python_to_tag((at, key, value, None)) for at, key, value in tags]
+    if kind == "symbols":
+        return blocks.vector_source_c(symbols.tolist(), False, 1, tags)
+    parts = symbols.view(np.float32)
+    if kind == "symbols16":
+        ints = np.clip(np.rint(parts * 4000), -32768, 32767).astype(np.int16)
+        return blocks.vector_source_b(ints.view(np.uint8).tolist(), False, 4, tags)
+    ints = np.clip(np.rint(parts * 40), -128, 127).astype(np.int8)
+    return blocks.vector_source_b(ints.view(np.uint8).tolist(), False, 2, tags)
+
+
+def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
+    parameters.setdefault("max_iterations", 50)
+    decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, backend="cpu", **parameters)
+    return qa_support.run(source_of(symbols, kind, tags), decoder, largest)
+
+
+class qa_symbols(unittest.TestCase):
+    def test_every_modcod_from_gr_dtv(self):
+        """Some 0.8 dB above the standard's threshold, in turn by every format, demapper
+        and way to Es/N0."""
+        turn = 0
+        for constellation, rate, es_n0 in MODCODS:
+            for size in ("normal", "short"):
+                if size == "short" and rate == "9/10":
+                    continue
+                es_n0_db = es_n0 + (0.8 if size == "normal" else 1.2)
+                with self.subTest(constellation, size=size, rate=rate):
+                    turn += 1
+                    message, symbols = transmit(constellation, size, rate, 2, turn)
+                    received = noisy(symbols, es_n0_db, turn, amplitude=0.7)
+                    items, tags = decode(
+                        received, ("symbols", "symbols16", "symbols8")[turn % 3],
+                        frame_size=size, rate=rate, constellation=constellation,
+                        esn0=("estimated", "given")[turn // 3 % 2], esn0_db=es_n0_db,
+                        demapper=("max_log", "log_map")[turn // 2 % 2])
+                    self.assertTrue(np.array_equal(items, message))
+                    self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
+                                     [True, True])
+        self.assertEqual(turn, 28 + 24)
+
+    def test_acm_by_xfecframe(self):
+        """All MODCODs in one stream, in pieces of any size, with one that is reserved and a
+        frame cut short."""
+        messages, symbols, tags, at = [], [], [], 0
+        for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
+            if rate == "9/10":
+                continue
+            message, sent = transmit(constellation, "short", rate, 1, modcod)
+            sent = noisy(sent, es_n0 + 1.6, modcod)
+            value = pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
+            if modcod == 8: # cut short
+                sent = sent[:-7]
+            elif modcod == 15: # reserved
+                value = pmt.cons(pmt.from_long(30), pmt.PMT_T)
+            else:
+                messages.append(message)
+            tags.append((at, pmt.mp("XFECFRAME"), value))
+            symbols.append(sent)
+            at += len(sent)
+        symbols = np.concatenate(symbols)
+        for kind, largest in ("symbols", 0), ("symbols16", 700):
+            items, out = decode(symbols, kind, tags, largest, acm=True, frame_size="short")
+            self.assertTrue(np.array_equal(items, np.concatenate(messages)))
+            self.assertEqual(len(qa_support.tags_of(out, "ldpc_valid")), len(messages))
+            self.assertTrue(all(v for _, v in qa_support.tags_of(out, "ldpc_valid")))
+
+    def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
+        """Frames of very different Es/N0 and amplitude, and tags at their bits."""
+        message, symbols = transmit("8psk", "short", "3/5", 8, 3)
+        received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
+                                   enumerate(symbols.reshape(8, 5400))])
+        marks = [(5400 * i + 100, pmt.mp("a"), pmt.from_long(i)) for i in range(8)]
+        code = dict(frame_size="short", rate="3/5", constellation="8psk", max_iterations=20)
+        expected = [decode(f, **code) for f in received.reshape(8, 5400)]
+        for more in (dict(batch=1), dict(batch=3), dict(batch=32)):
+            for largest in (0, 999):
+                items, tags = decode(received, "symbols", marks, largest, **code, **more)
+                self.assertTrue(np.array_equal(items, np.concatenate([e[0] for e in expected])))
+                self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_iterations")],
+                                 [v for e in expected
+                                  for _, v in qa_support.tags_of(e[1], "ldpc_iterations")])
+                # Symbol 100 of a frame has bit 10800 + 100, which is of its parity.
+                self.assertEqual(qa_support.tags_of(tags, "a"),
+                                 [(1215 * (i + 1) - 1, i) for i in range(8)])
+        items, _ = decode(np.concatenate([received, received[:1000]]), **code)
+        self.assertEqual(len(items), 8 * 1215)
+
+    def test_esn0_by_tags(self):
+        """A wrong Es/N0 costs iterations, and a tag puts it right from its frame on."""
+        message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
+        received = noisy(symbols, 2.2, 6)
+        code = dict(frame_size="short", rate="1/2")
+        tags = [(8100 * 3 + 5, pmt.mp("esn0_db"), pmt.from_double(2.25))]
+        _, right = decode(received, esn0="given", esn0_db=2.25, **code)
+        _, wrong = decode(received, esn0="given", esn0_db=12.0, **code)
+        _, mixed = decode(received, "symbols", tags, esn0="tag", esn0_db=12.0, **code)
+        right, wrong, mixed = ([v for _, v in qa_support.tags_of(t, "ldpc_iterations")]
+                               for t in (right, wrong, mixed))
+        self.assertEqual(mixed, wrong[:4] + right[4:])
+        self.assertNotEqual(right, wrong)
+
+    def test_symbols_to_bbframes(self):
+        """One block from symbols to descrambled BBFRAMEs."""
+        code = ("dvbs2", "normal", "3/4")
+        bits = qa_support.random_bits(2 * 48408, 7)
+        chain = (gpufec.bch_encoder(*code, packed_input=False, packed_output=False),
+                 gpufec.ldpc_encoder(*code, packed_input=False, packed_output=False),
+                 dtv.dvbs2_interleaver_bb(dtv.FECFRAME_NORMAL, dtv.C3_4, dtv.MOD_16APSK),
+                 dtv.dvbs2_modulator_bc(dtv.FECFRAME_NORMAL, dtv.C3_4, dtv.MOD_16APSK,
+                                        dtv.INTERPOLATION_OFF))
+        sink = blocks.vector_sink_c()
+        graph = gr.top_block()
+        graph.connect(qa_support.vector_source(bits), *chain, sink)
+        graph.run()
+        received = noisy(np.array(sink.data(), np.complex64), 11, 8)
+        items, tags = decode(received, rate="3/4", constellation="16apsk", output="bbframe")
+        self.assertTrue(np.array_equal(items, np.packbits(bits)))
+        self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
+
+    def test_bad_symbols_shift_nothing(self):
+        """Frames of zeros, of no numbers, and of another constellation between good ones."""
+        message, symbols = transmit("qpsk", "short", "1/2", 5, 9)
+        received = noisy(symbols, 4, 9)
+        _, other = transmit("8psk", "short", "3/5", 2, 10)
+        received[8100:8150] = np.nan
+        received[16200:24300] = 0
+        received[24300:32400] = other[:8100]
+        items, tags = decode(received, frame_size="short", rate="1/2")
+        self.assertEqual(len(items), 5 * 900)
+        for good in (0, 1, 4):
+            self.assertTrue(np.array_equal(items[900 * good:900 * (good + 1)],
+                                           message[900 * good:900 * (good + 1)]))
+        valid = qa_support.tags_of(tags, "ldpc_valid")
+        self.assertEqual([v for _, v in valid], [True, True, True, False, True])
+
+    def test_settings_and_refusals(self):
+        for wrong, text in (
+                (dict(standard="dvbs2x", rate="13/45"), "only the codes of dvbs2"),
+                (dict(constellation="64apsk"), 'constellation is "64apsk"'),
+                (dict(constellation="32apsk"), "no MODCOD of it at 1/2"),
+                (dict(esn0="guessed"), 'esn0 is "guessed"'),
+                (dict(esn0_db=31.0), "esn0_db is 31"),
+                (dict(demapper="exact"), 'demapper is "exact"'),
+                (dict(code_file="some.alist"), "only the codes of dvbs2")):
+            with self.assertRaisesRegex(ValueError, text):
+                gpufec.gpu_ldpc_dvbs2(soft_input="symbols", **wrong)
+        with self.assertRaisesRegex(ValueError, 'soft_input is "symbols12"'):
+            gpufec.gpu_ldpc_dvbs2(soft_input="symbols12")
+        decoder = gpufec.gpu_ldpc_dvbs2(soft_input="symbols", constellation="8psk", rate="2/3",
+                                        backend="cpu", esn0="given")
+        decoder.set_esn0_db(7.5)
+        with self.assertRaisesRegex(ValueError, "esn0_db is -11"):
+            decoder.set_esn0_db(-11)
+        with self.assertRaisesRegex(ValueError, "no MODCOD of it at 1/2"):
+            decoder.set_code("normal 1/2")
+        decoder.set_code("normal 3/5")
+
+
+if __name__ == "__main__":
+    qa_support.main()
