@@ -124,6 +124,9 @@ private:
     // Rooms for values that are lent, for each worker's group.
     void make_raw_rows()
     {
+        if (d_raw_rows.size() == d_pool.threads()) {
+            return; // workers may be reading
+        }
         std::size_t most = 0;
         for (const auto& code : d_setup.codes) {
             most = std::max(most, d_setup.frame_input_bytes(code));

@@ -3,11 +3,13 @@
 
 /* The pipeline over a fake backend: out-of-order completion, a slow device, failures. */
 
+#include "checked_size.h"
 #include "pipeline.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <set>
 #include <thread>
@@ -415,6 +417,19 @@ TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)
     EXPECT_EQ(c.done.size(), 1u);
     device.join();
     EXPECT_EQ(c.locked, 0);
+}
+
+TEST(checked_size, stays_at_the_largest_where_it_would_wrap)
+{
+    const auto largest = std::numeric_limits<std::uint64_t>::max();
+    const checked_size half(std::uint64_t(1) << 32), most(largest);
+    EXPECT_EQ((half * half).value(), largest); // and not 0
+    EXPECT_EQ((half * half * half).value(), largest);
+    EXPECT_EQ((half * (half + checked_size(1))).value(), largest);
+    EXPECT_EQ((most + checked_size(1)).value(), largest);
+    EXPECT_EQ((checked_size(3) * checked_size(5) + checked_size(7)).value(), 22u);
+    EXPECT_EQ(checked_size(7).within(7, 7, "n"), 7u);
+    EXPECT_THROW((half * half).within(0, 7, "n"), std::invalid_argument);
 }
 
 } // namespace

@@ -38,7 +38,7 @@ TEST(repetition, decodes_a_stream_to_its_end)
     EXPECT_EQ(decoder.active_backend(), "cpu");
     std::vector<std::uint8_t> bits;
     for (std::size_t at = 0; bits.size() < s.bits.size();) {
-        at += decoder.push(reinterpret_cast<const std::int8_t*>(&s.values[at]),
+        at += decoder.push(reinterpret_cast<const std::int8_t*>(s.values.data() + at),
                            std::min<std::size_t>(777, s.values.size() - at));
         if (at == s.values.size()) {
             decoder.finish();
