@@ -311,6 +311,31 @@ TEST(ldpc_cpu, flooding_equals_the_model)
     }
 }
 
+// Frames that are right long before the last iteration.
+TEST(ldpc_cpu, stops_early_where_it_is_asked_to_and_nowhere_else)
+{
+    for (const auto precision : precisions) {
+        for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
+            for (const bool early : { true, false }) {
+                auto setup = setup_of(
+                    { ldpc_code::dvbs2("short", "3/5"), qa::regular_code(504, 252, 7) },
+                    precision);
+                setup.schedule = schedule;
+                setup.early_stop = early;
+                setup.max_iterations = 12;
+                const auto frames = noisy_frames(setup, 2, 4.0, 14);
+                auto decoder = room::make_cpu(setup, frames.size(), 2);
+                const auto got = qa::decode(*decoder, setup, frames);
+                expect_equal(got, by_model(setup, frames));
+                for (const auto& g : got) {
+                    EXPECT_EQ(g.status.iterations < 12, early);
+                    EXPECT_EQ(g.status.unsatisfied, 0u);
+                }
+            }
+        }
+    }
+}
+
 // The (7, 4) Hamming code with checks of no bits, one of them at the end of the tables.
 ldpc_code code_with_empty_checks()
 {
