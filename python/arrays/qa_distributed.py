@@ -63,7 +63,7 @@ class Cluster:
         self.processes[number].wait()
 
     def close(self):
-        self.client.close(timeout=2)
+        self.client.close(timeout=30) # a busy machine takes its time
         for process in self.processes:
             process.kill()
             process.wait()
