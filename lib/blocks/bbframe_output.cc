@@ -5,6 +5,7 @@
 #include "bbframe_output.h"
 #include "pipeline/packed_bits.h"
 #include <algorithm>
+#include <functional>
 
 namespace gr::gpufec {
 
@@ -51,8 +52,10 @@ void bbframe_output::decode(unsigned code)
     d_errors = decoder(code).decode(d_message.data());
     const auto k = d_codes[code].k();
     const auto bytes = (k + 7) / 8;
-    for (std::size_t i = 0; i < bytes && !d_scrambling.empty(); ++i) {
-        d_message[i] ^= d_scrambling[i];
+    if (!d_scrambling.empty()) {
+        auto* const message = d_message.data();
+        std::transform(
+            message, message + bytes, d_scrambling.data(), message, std::bit_xor<>{});
     }
     if (k % 8) {
         d_message[bytes - 1] &= 0xff00u >> k % 8;
