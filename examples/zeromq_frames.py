@@ -211,8 +211,12 @@ def main():
     sink = blocks.vector_sink_b()
     top = dealer(args, values, sink)
     begin = time.monotonic()
-    top.run()
+    top.start()
+    while len(sink.data()) < bits.size: # blocks of messages alone would go on for ever
+        time.sleep(0.01)
     seconds = time.monotonic() - begin
+    top.stop()
+    top.wait()
     found = np.array(sink.data(), np.uint8)
     found.tofile(args.out)
     wrong = np.unpackbits(found ^ bits.ravel()).mean() if found.size == bits.size else 1.0
