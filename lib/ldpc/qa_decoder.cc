@@ -33,7 +33,8 @@ std::vector<std::int8_t> as_bytes(const std::vector<float>& llr, float scale)
 {
     std::vector<std::int8_t> bytes;
     for (const auto x : llr) {
-        bytes.push_back(std::int8_t(std::rint(std::clamp(x * scale, -128.0f, 127.0f))));
+        const float steps = x == x ? std::clamp(x * scale, -128.0f, 127.0f) : 0;
+        bytes.push_back(std::int8_t(std::rint(steps)));
     }
     return bytes;
 }

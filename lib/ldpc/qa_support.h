@@ -95,15 +95,17 @@ decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>
         auto* const to = input.data() + job.input_bytes;
         for (unsigned k = 0; k < code.n(); ++k) {
             const float x = frames[i].values[k];
-            const auto narrow = std::int8_t(x);
-            const auto wide = std::int16_t(x);
             switch (setup.value_bytes()) {
-            case 1:
+            case 1: {
+                const auto narrow = std::int8_t(x);
                 std::memcpy(to + k, &narrow, 1);
                 break;
-            case 2:
+            }
+            case 2: {
+                const auto wide = std::int16_t(x);
                 std::memcpy(to + 2 * k, &wide, 2);
                 break;
+            }
             default:
                 std::memcpy(to + 4 * k, &x, 4);
             }

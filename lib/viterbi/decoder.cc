@@ -322,7 +322,7 @@ private:
     {
         if (d_setup->floats) {
             convert(reinterpret_cast<const float*>(from), scale, to, items);
-        } else {
+        } else if (items > 0) {
             std::memcpy(to, from, items);
         }
     }

@@ -387,7 +387,7 @@ TEST(viterbi_lock, noise_constants_and_other_codes_give_none)
     const auto none = [&](auto&& value) {
         std::vector<std::int8_t> values(300000);
         for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] = value(i);
+            values[i] = std::int8_t(std::clamp<double>(value(i), -128, 127));
         }
         const auto got = decode(o, values);
         EXPECT_EQ(got.changes.size(), 0u);
@@ -433,7 +433,7 @@ TEST(viterbi_lock, idle_stretches_and_fades_keep_it)
     const auto with = [&](auto&& value) {
         auto values = sent.values;
         for (std::size_t i = 150000; i < 250000; ++i) {
-            values[i] = value(i);
+            values[i] = std::int8_t(std::clamp<double>(value(i), -128, 127));
         }
         return decode(viterbi_options{ code }, values);
     };
