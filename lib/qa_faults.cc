@@ -92,6 +92,15 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
     return allocate(bytes, std::size_t(alignment));
 }
+// Sanitizers have one of their own, and then the two would not match.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
+{
+    try {
+        return allocate(bytes, 0);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
