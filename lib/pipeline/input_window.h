@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -51,6 +52,12 @@ public:
         return slot;
     }
 
+    //! What the open batch has so far, where \p slot is its slot, if it has one.
+    const std::byte* contents(const std::byte* slot) const
+    {
+        return d_lending ? where_lent() : d_open && slot ? slot : d_carry;
+    }
+
     //! Bytes of the open batch so far.
     std::size_t bytes() const { return (d_end - d_first) * d_item_bytes; }
 
@@ -79,10 +86,12 @@ public:
     void skip() { d_first = d_end; }
 
     //! Items are lent from now on: \p items are those from the oldest on that was lent
-    //! and not taken back.
+    //! and not taken back; at first, those from first() on.
     void lend(const std::byte* items)
     {
-        d_lending = true;
+        if (!std::exchange(d_lending, true)) {
+            d_lent_from = d_first;
+        }
         d_lent = items;
     }
 
@@ -98,6 +107,9 @@ public:
         const auto needed = all                   ? d_end
                             : d_in_flight.empty() ? d_first
                                                   : d_in_flight.front();
+        if (needed < d_lent_from) {
+            return 0; // batches from before are in flight
+        }
         const auto items = std::size_t(needed - d_lent_from);
         d_lent += items * d_raw_bytes;
         d_lent_from = needed;

@@ -123,6 +123,7 @@ public:
 
     //! The slot to fill, or nullptr while every slot is in flight.
     slot* filling() { return full() ? nullptr : &d_turn[d_fill]->memory; }
+    const slot* filling() const { return full() ? nullptr : &d_turn[d_fill]->memory; }
 
     //! That are filled in turn.
     std::size_t slots() const { return d_turn.size(); }
@@ -187,6 +188,15 @@ public:
             while (!wait(*s, std::chrono::milliseconds(100))) {
             }
             each(std::as_const(s->memory));
+        }
+    }
+
+    //! Calls \p each with every slot in flight, finished or not, the oldest first.
+    template <class Call>
+    void each_in_flight(Call&& each) const
+    {
+        for (const auto* s : d_flight) {
+            each(s->memory);
         }
     }
 

@@ -110,7 +110,8 @@ public:
     void end_lending() override
     {
         if (d_input.lending()) {
-            d_pipeline->settle([this](const slot& s) { settled(s); });
+            std::size_t batch = 0;
+            d_pipeline->settle([&](const slot& s) { settled(s, batch++); });
             keep_lent();
         }
     }
@@ -185,8 +186,9 @@ protected:
     }
     //! Forgets the stream.
     virtual void restart() = 0;
-    //! Once for each batch in flight, before its input is gone.
-    virtual void settled(const slot&) {}
+    //! Once for each batch in flight, which are counted from the oldest, before its input
+    //! is gone.
+    virtual void settled(const slot&, std::size_t /*batch*/) {}
 
     // What a room is given.
 

@@ -84,13 +84,20 @@ public:
         });
     }
 
+    std::size_t push_steps(const std::int8_t* steps, std::size_t count) override
+    {
+        return take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
+            std::memcpy(to, steps + first, n);
+        });
+    }
+
     // From one batch only: its statistics belong to its first item.
     template <class Copy>
     std::size_t pull(std::size_t room, bool packed, Copy&& copy)
     {
         advance();
         const auto* slot = d_pipeline->ready();
-        if (!slot || room == 0) {
+        if (!slot || room == 0 || d_pulled.done) {
             return 0;
         }
         auto& batch = d_batches.front();
@@ -109,14 +116,61 @@ public:
         const auto n = std::min(room, size - d_given);
         copy(slot->output, d_given, n);
         d_given += n;
-        if (d_given == size) {
-            d_given = 0;
-            d_batches.pop_front();
-            release();
-            advance();
+        if (d_keeps) {
+            d_pulled = { batch.first_bit + batch.bits,
+                         slot->job.first_value + slot->job.values,
+                         slot->job.blocks == d_batch,
+                         d_given == size };
+        } else if (d_given == size) {
+            pop();
         }
         return n;
     }
+
+    void keep_pulled() override { d_keeps = true; }
+    pulled_batch pulled() const override { return d_pulled; }
+    void forget_pulled() override
+    {
+        if (d_pulled.done) {
+            d_pulled = {};
+            pop();
+        }
+    }
+
+    void
+    read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
+    {
+        std::fill_n(out, count, std::int8_t(0));
+        const auto read = [&](const job& job, const std::byte* input) {
+            const auto begin = std::max(first, job.first_value);
+            const auto end = std::min(first + count, job.first_value + job.values);
+            for (auto v = begin; v < end;) {
+                const auto i = v - job.first_value;
+                const auto before = job.floats && i < job.scaled_before;
+                const auto n =
+                    std::min(end - v, before ? job.scaled_before - i : end - v);
+                auto* const to = out + (v - first);
+                if (job.floats) {
+                    convert(reinterpret_cast<const float*>(input) + i,
+                            job.scale_of(i),
+                            reinterpret_cast<std::byte*>(to),
+                            n);
+                } else {
+                    std::memcpy(to, input + i, n);
+                }
+                v += n;
+            }
+        };
+        d_pipeline->each_in_flight([&](const slot& s) { read(s.job, s.from); });
+        job open;
+        open.first_value = d_input.first();
+        open.values = d_input.end() - d_input.first();
+        scale_lent(open);
+        const auto* const s = d_pipeline->filling();
+        read(open, d_input.contents(s ? s->input : nullptr));
+    }
+
+    std::size_t open_items() const override { return d_input.end() - d_input.first(); }
 
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override
     {
@@ -270,11 +324,7 @@ private:
         job job;
         submitted batch{};
         job.blocks = pieces * plan().blocks_per_frame;
-        if (d_setup->floats && lending()) {
-            job.floats = true;
-            job.scaled_before = std::max(d_scale.from, d_input.first()) - d_input.first();
-            std::copy_n(d_scale.values, 2, job.scale);
-        }
+        scale_lent(job);
         if (plan().streaming()) {
             job.first_block = d_next_piece;
             job.first_value = d_input.first() * values_per_item();
@@ -296,8 +346,27 @@ private:
         }
     }
 
+    // Says how floats are scaled that are lent for the open batch.
+    void scale_lent(job& job) const
+    {
+        if (d_setup->floats && d_input.lending()) {
+            job.floats = true;
+            job.scaled_before = std::max(d_scale.from, d_input.first()) - d_input.first();
+            std::copy_n(d_scale.values, 2, job.scale);
+        }
+    }
+
+    void pop()
+    {
+        d_given = 0;
+        d_batches.pop_front();
+        release();
+        advance();
+    }
+
     void restart() override
     {
+        d_pulled = {};
         d_batches.clear();
         d_given = 0;
         d_next_piece = 0;
@@ -328,12 +397,11 @@ private:
     }
 
     // Estimated from input that is about to go.
-    void settled(const slot& s) override
+    void settled(const slot& s, std::size_t batch) override
     {
-        const auto batch = std::find_if(d_batches.begin(),
-                                        d_batches.end(),
-                                        [](const submitted& b) { return !b.statistics; });
-        estimate(s, *batch);
+        if (!d_batches[batch].statistics) {
+            estimate(s, d_batches[batch]);
+        }
     }
 
     std::uint64_t byte_of(std::uint64_t bit) const
@@ -387,6 +455,8 @@ private:
     std::deque<submitted> d_batches; // in flight, oldest first
     std::size_t d_given = 0;         // output items of the oldest already pulled
     std::uint64_t d_next_piece = 0;  // that the open slot begins with
+    bool d_keeps = false;            // the oldest, until it is forgotten
+    pulled_batch d_pulled{};
 
     // Of floats that are lent: the scale before an item of the stream, and from it on.
     struct {

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H
 
+#include "watched_decoder.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <deque>
 #include <memory>
@@ -13,11 +14,9 @@
 
 namespace gr::gpufec {
 
-class viterbi_decoder::impl
+class viterbi_decoder::impl : public viterbi::watched_decoder
 {
 public:
-    virtual ~impl() = default;
-
     virtual std::size_t push(const void* items, std::size_t count) = 0;
     virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
     virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;

@@ -9,17 +9,12 @@
 
 namespace gr::gpufec::viterbi {
 
-namespace {
-
-// −128 has no opposite, and counts as −127.
-void limit(const std::int8_t* from, std::int8_t* to, std::size_t n)
+void held_input::limit(const std::int8_t* from, std::int8_t* to, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i) {
         to[i] = std::max<std::int8_t>(from[i], -127);
     }
 }
-
-} // namespace
 
 void held_input::append(const void* items, std::size_t count, float scale)
 {
@@ -41,11 +36,13 @@ void held_input::append(const void* items, std::size_t count, float scale)
     }
 }
 
-void held_input::clear()
+void held_input::skip_to(std::uint64_t value)
 {
     d_head = d_tail = 0;
-    d_first = 0;
+    d_first = value;
 }
+
+void held_input::clear() { skip_to(0); }
 
 void held_input::drop_before(std::uint64_t value)
 {

@@ -30,6 +30,16 @@ public:
     }
     //! Takes \p items; floats become steps by \p scale.
     void append(const void* items, std::size_t count, float scale);
+    //! Takes \p n steps, which \p read(to) writes.
+    template <class Read>
+    void append_steps(std::size_t n, Read&& read)
+    {
+        auto* const to = room_for(n);
+        read(to);
+        limit(to, to, n);
+    }
+    //! Holds nothing, and goes on with value \p value.
+    void skip_to(std::uint64_t value);
     //! Moves to the next stream.
     void clear();
 
@@ -40,6 +50,8 @@ public:
 
 private:
     std::int8_t* room_for(std::size_t n);
+    // −128 has no opposite, and counts as −127.
+    static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n);
 
     const soft_format d_format;
     std::vector<std::int8_t> d_values;

@@ -9,28 +9,16 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Signs that are looked at, at the end of a stretch of the stream.
-constexpr double sample_values = 128, sample_errors = 9;
 // Evidence, as a logarithm of a likelihood ratio, that a lock is lost, and the values
 // that it has to come from; and that it is not.
-constexpr double lost = 20, holds = 5;
+constexpr double lost = 20, holds = 7;
 constexpr std::size_t lost_values = 256;
 // Values that may be in doubt.
 constexpr std::uint64_t most_doubtful = 8192;
-
-// Whether signs come again every second value: idle, or nothing is modulated, and no
-// hypothesis can be told from others.
-bool repeats(const value_span& values, std::uint64_t from, std::uint64_t to)
-{
-    std::size_t alike = 0, all = 0;
-    for (auto v = std::max(from, values.first); v + 2 < std::min(to, values.end); ++v) {
-        const int a = values.values[v - values.first],
-                  b = values.values[v + 2 - values.first];
-        all += a != 0 && b != 0;
-        alike += (a > 0 && b > 0) || (a < 0 && b < 0);
-    }
-    return alike >= 0.95 * all;
-}
+// Values that the error rate is an average of, and stretches for which it is taken for
+// the same.
+constexpr double averaged = 4096;
+constexpr unsigned weighed = 64;
 
 } // namespace
 
@@ -43,45 +31,56 @@ void lock_watch::begin(const encode_again& encoder,
     d_error_rate = error_rate;
     d_chance = chance;
     d_clear = clear;
-    d_sample = std::uint64_t(std::ceil(std::max(sample_values, sample_errors / chance) /
-                                       encoder.step_values()));
+    d_weighed = 0;
 }
 
 void lock_watch::resume(double error_rate, std::uint64_t clear)
 {
     d_error_rate = error_rate;
     d_clear = std::max(d_clear, clear);
+    d_weighed = 0;
 }
 
-bool lock_watch::judge(const lock_segment& s,
-                       std::uint64_t target,
-                       const value_span& values)
+void lock_watch::weigh()
+{
+    if (d_weighed-- > 0) {
+        return;
+    }
+    d_weighed = weighed;
+    const double p = std::clamp(d_error_rate, d_chance / 20, d_chance * 0.7);
+    d_wrong = std::log(d_chance / p);
+    d_right = std::log((1 - d_chance) / (1 - p));
+    // A value's share, where the lock holds.
+    const double each = -(p * d_wrong + (1 - p) * d_right);
+    d_sample = std::uint64_t(std::ceil(1.25 * holds / each / d_encoder->step_values()));
+}
+
+bool lock_watch::judge(const lock_segment& s, std::uint64_t target, const reader& values)
 {
     const auto unit = d_encoder->step_stages();
     const auto K = s.code().constraint_length();
     const auto first = (std::max(d_clear, s.lead + K) + unit - 1) / unit;
     const auto end = target / unit;
-    const auto sample = end - std::min(d_sample, end);
     if (first >= end) {
         return false;
     }
-    const double p = std::clamp(d_error_rate, d_chance / 20, d_chance * 0.7);
-    const double wrong = std::log(d_chance / p);
-    const double right = std::log((1 - d_chance) / (1 - p));
-    // For chance.
-    const auto evidence = [&](const encode_again::tally& t) {
-        return t.wrong * wrong + (t.values - t.wrong) * right;
-    };
+    weigh();
     const auto cleared = [&](std::uint64_t step, const encode_again::tally& signs) {
         d_clear = std::max(d_clear, step * unit);
-        if (signs.values >= sample_values) {
-            d_error_rate += (signs.rate() - d_error_rate) / 32;
+        if (signs.values > 0) {
+            d_error_rate += (signs.rate() - d_error_rate) *
+                            std::min(1.0, double(signs.values) / averaged);
         }
     };
-    const auto seen = encode(s, std::max(first, sample), end, values);
-    if (sample >= first && evidence(seen) < -holds) {
-        cleared(sample, seen);
-        return false;
+    for (const auto part : { d_sample, 4 * d_sample }) {
+        if (part > end - first) {
+            break;
+        }
+        const auto seen = encode(s, end - part, end, values);
+        if (evidence(seen) < -holds) {
+            cleared(end - part, seen);
+            return false;
+        }
     }
     // Where chance is likeliest to have begun, and before where it is not likely to.
     const auto all = encode(s, first, end, values);
@@ -103,7 +102,7 @@ bool lock_watch::judge(const lock_segment& s,
         }
     }
     if (best >= lost && of_best >= lost_values) {
-        if (!repeats(values, s.value_of(where * unit), s.value_of(target))) {
+        if (!repeats(s.code().values(where * unit), s.code().values(target), values)) {
             d_lost = where * unit;
             return true;
         }
@@ -116,13 +115,26 @@ bool lock_watch::judge(const lock_segment& s,
     return false;
 }
 
+bool lock_watch::repeats(std::uint64_t from, std::uint64_t to, const reader& values)
+{
+    const auto n = std::size_t(to - std::min(from, to));
+    d_read.resize(std::max(d_read.size(), n));
+    values(from, n, d_read.data());
+    std::size_t alike = 0, all = 0;
+    for (std::size_t i = 0; i + 2 < n; ++i) {
+        const int a = d_read[i], b = d_read[i + 2];
+        all += a != 0 && b != 0;
+        alike += (a > 0 && b > 0) || (a < 0 && b < 0);
+    }
+    return alike >= 0.95 * all;
+}
+
 encode_again::tally lock_watch::encode(const lock_segment& s,
                                        std::uint64_t first,
                                        std::uint64_t end,
-                                       const value_span& v)
+                                       const reader& values)
 {
     const auto stage = first * d_encoder->step_stages();
-    const auto from = s.code().values(stage);
     const auto count = (end - first) * d_encoder->step_values();
     if (d_read.size() < count + encode_again::slack) {
         d_read.resize(count + encode_again::slack);
@@ -130,12 +142,7 @@ encode_again::tally lock_watch::encode(const lock_segment& s,
     if (d_each.size() < end - first) {
         d_each.resize(end - first);
     }
-    s.reading->read(v.values,
-                    std::int64_t(v.first) - std::int64_t(s.start),
-                    std::int64_t(v.end - s.start),
-                    from,
-                    count,
-                    d_read.data());
+    values(s.code().values(stage), count, d_read.data());
     return (*d_encoder)(
         s.bytes.data(), stage - s.base, d_read.data(), end - first, d_each.data());
 }

@@ -7,8 +7,8 @@
 #define INCLUDED_GPUFEC_VITERBI_LOCK_WATCH_H
 
 #include "encode_again.h"
-#include "held_input.h"
 #include "lock_output.h"
+#include <functional>
 #include <vector>
 
 namespace gr::gpufec::viterbi {
@@ -16,6 +16,9 @@ namespace gr::gpufec::viterbi {
 class lock_watch
 {
 public:
+    //! Gives a segment's values, as its code has them: reader(first, count, to).
+    using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
+
     //! From now on of another lock, which is sure up to stage \p clear.
     void begin(const encode_again& encoder,
                double error_rate,
@@ -31,7 +34,7 @@ public:
      * If so lost_stage() says where, else clear() up to where it holds for sure, which is
      * always a little before the target.
      */
-    bool judge(const lock_segment& s, std::uint64_t target, const value_span& values);
+    bool judge(const lock_segment& s, std::uint64_t target, const reader& values);
 
     std::uint64_t lost_stage() const { return d_lost; }
     std::uint64_t clear() const { return d_clear; }
@@ -42,12 +45,25 @@ private:
     encode_again::tally encode(const lock_segment& s,
                                std::uint64_t first,
                                std::uint64_t end,
-                               const value_span& v);
+                               const reader& values);
+    void weigh();
+    // Whether signs come again every second value: idle, or nothing is modulated, and no
+    // hypothesis can be told from others.
+    bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
+    double evidence(const encode_again::tally& t) const // for chance
+    {
+        return t.wrong * d_wrong + (t.values - t.wrong) * d_right;
+    }
 
     const encode_again* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    std::uint64_t d_sample = 0; // steps that are looked at, at a stretch's end
+    // By the error rate, and of use for so many more stretches: the logarithms of how
+    // much likelier by chance a sign that is wrong is, and one that is right; steps at a
+    // stretch's end that are to show whether more have to be looked at.
+    unsigned d_weighed = 0;
+    double d_wrong = 0, d_right = 0;
+    std::uint64_t d_sample = 0;
     std::vector<std::int8_t> d_read;
     std::vector<encode_again::tally> d_each;
 };

@@ -7,9 +7,10 @@
 
 #include "decoder_impl.h"
 #include "frame_finder.h"
-#include "held_input.h"
 #include "lock.h"
+#include "lock_input.h"
 #include "lock_output.h"
+#include "lock_plan.h"
 #include "lock_watch.h"
 #include "pipeline/engine.h"
 #include "pipeline/refuse.h"
@@ -28,8 +29,11 @@ constexpr unsigned windows_of_doubt = 3;
 // Of a lock that ends: what another may be older by, and what is kept of checked values.
 constexpr std::uint64_t older = 256, kept = 1024;
 constexpr unsigned least_stretch = 512;
+// A lock is checked every long_values values once it has held for so many stages.
+constexpr std::uint64_t young = 1u << 16, long_values = 8192;
 constexpr std::size_t chunk = 1u << 14;
 constexpr std::uint64_t never = ~std::uint64_t(0);
+constexpr std::size_t most_at_once = 1u << 16; // items, that are held
 constexpr std::size_t most_changes = 1u << 16;
 constexpr std::size_t most_statistics = 1u << 16;
 
@@ -39,24 +43,25 @@ class viterbi_decoder::locking : public decoder::engine, public viterbi_decoder:
 {
 public:
     locking(const viterbi_options& options, decoder_hooks hooks)
-        : d_options(checked(options)),
+        : d_options(options),
           d_hooks(std::move(hooks)),
-          d_codes(codes_of(options)),
+          d_plan(options),
           d_search(options,
-                   as_received(d_codes, options.positive_bit),
+                   d_plan.received,
                    constellation_from_string(options.lock_constellation),
                    d_hooks,
-                   window_stages(options)),
-          d_held(options.format),
-          d_output(layout_of(options)),
-          d_most_ahead(std::max<std::size_t>(most_ahead, 2 * frames_ahead()))
+                   d_plan.window_stages()),
+          d_input(options.format, d_plan.layout.stream()),
+          d_output(d_plan.layout),
+          d_most_ahead(std::max<std::size_t>(
+              most_ahead, 2 * d_plan.values_of(frame_finder::most_frames + 2))),
+          d_values([this](std::uint64_t first, std::size_t count, std::int8_t* to) {
+              d_input.read(first, count, to);
+          })
     {
         open(0);
         if (!layout().stream()) {
-            d_finder.emplace(d_options,
-                             as_received(d_codes, options.positive_bit),
-                             options.frame_bits,
-                             d_hooks);
+            d_finder.emplace(d_options, d_plan.received, options.frame_bits, d_hooks);
         }
         d_hooks.log(log_level::info,
                     "finds its phase among " +
@@ -82,7 +87,10 @@ public:
             d_decoder->flush();
         }
     }
-    bool full() const override { return ahead() >= d_most_ahead; }
+    bool full() const override
+    {
+        return d_input.passing() ? d_decoder->full() : ahead() >= d_most_ahead;
+    }
     bool done() override
     {
         advance();
@@ -96,7 +104,7 @@ public:
     {
         open(d_which);
         d_search.forget();
-        d_held.clear();
+        d_input.clear();
         d_output.clear();
         d_next_window = d_judged = 0;
         d_windows = 0;
@@ -120,15 +128,24 @@ public:
     std::string active_backend() const override { return d_decoder->active_backend(); }
     std::string active_device() const override { return d_decoder->active_device(); }
 
-    // Input is held, so none is lent.
     std::size_t input_bytes() const override { return d_decoder->input_bytes(); }
-    bool can_lend() const override { return false; }
-    std::size_t lend(const void*, std::size_t) override { return 0; }
-    std::size_t lent() const override { return 0; }
-    std::size_t take_back() override { return 0; }
-    void end_lending() override {}
-    bool lock_lent(void*, std::size_t) override { return false; }
-    void unlock_lent(void*) override {}
+    bool can_lend() const override { return d_input.can_lend(); }
+    std::size_t lend(const void* items, std::size_t count) override
+    {
+        const auto lent = d_input.lent();
+        return take(count - lent, [&](std::size_t, std::size_t n) {
+            return d_input.lend(
+                static_cast<const std::byte*>(items), count, d_options.soft_scale, n);
+        });
+    }
+    std::size_t lent() const override { return d_input.lent(); }
+    std::size_t take_back() override { return d_input.take_back(); }
+    void end_lending() override { d_input.end_lending(); }
+    bool lock_lent(void* memory, std::size_t bytes) override
+    {
+        return d_input.lock_lent(memory, bytes);
+    }
+    void unlock_lent(void*) override { d_input.unlock_lent(); }
 
     // ---- of this decoder ----
 
@@ -136,20 +153,9 @@ public:
     {
         const auto* const from = static_cast<const std::byte*>(items);
         const auto size = d_options.format == soft_format::float32 ? sizeof(float) : 1;
-        const auto values = d_held.values_per_item();
-        std::size_t taken = 0;
-        while (taken < count) {
-            advance();
-            if (full()) {
-                break;
-            }
-            const auto room = (d_most_ahead - ahead() + values - 1) / values;
-            const auto n = std::min({ count - taken, room, std::size_t(1u << 16) });
-            d_held.append(from + taken * size, n, d_options.soft_scale);
-            taken += n;
-        }
-        advance();
-        return taken;
+        return take(count, [&](std::size_t taken, std::size_t n) {
+            return d_input.push(from + taken * size, n, d_options.soft_scale);
+        });
     }
 
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override
@@ -164,7 +170,7 @@ public:
 
     void set_soft_scale(float scale) override
     {
-        check_scale(scale);
+        d_decoder->set_soft_scale(scale);
         d_options.soft_scale = scale;
     }
 
@@ -188,31 +194,55 @@ public:
     std::uint64_t placed_items() const override
     {
         if (d_ended) {
-            return never / d_held.values_per_item();
+            return never / d_input.values_per_item();
         }
         const auto value = d_state == state::searching
-                               ? d_held.first()
+                               ? d_input.first()
                                : segment().value_of(segment().stages);
-        return value / d_held.values_per_item();
+        return value / d_input.values_per_item();
     }
 
-    const conv_code& code() const override { return d_codes[d_which]; }
+    const conv_code& code() const override { return d_plan.codes[d_which]; }
     unsigned decode_length() const override { return d_decoder->decode_length(); }
     unsigned overlap() const override { return d_decoder->overlap(); }
     std::size_t items_per_frame() const override
     {
-        return layout().stream()
-                   ? 1
-                   : d_codes[0].values(layout().stages()) / d_held.values_per_item();
+        return layout().stream() ? 1
+                                 : d_plan.codes[0].values(layout().stages()) /
+                                       d_input.values_per_item();
     }
 
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
     {
-        return d_output.item_of(item * d_held.values_per_item(), packed);
+        return d_output.item_of(item * d_input.values_per_item(), packed);
     }
 
 private:
     enum class state { searching, locked, doubting };
+
+    // Items that \p take(items taken before, how many more may be) takes of \p count.
+    template <class Take>
+    std::size_t take(std::size_t count, Take&& take)
+    {
+        const auto values = d_input.values_per_item();
+        std::size_t taken = 0;
+        while (taken < count) {
+            advance();
+            if (full()) {
+                break;
+            }
+            const auto left = count - taken;
+            const auto room = (d_most_ahead - ahead() + values - 1) / values;
+            const auto n = take(
+                taken, d_input.passing() ? left : std::min({ left, room, most_at_once }));
+            if (n == 0) {
+                break;
+            }
+            taken += n;
+        }
+        advance();
+        return taken;
+    }
 
     // What is to be decoded from some value on.
     struct start {
@@ -221,125 +251,7 @@ private:
         std::optional<frame_finder::place> frames{};
     };
 
-    static const viterbi_options& checked(const viterbi_options& o)
-    {
-        require(
-            o.ends == termination::streaming || o.ends == termination::terminated,
-            "lock",
-            "\"auto\"",
-            "only \"off\", unless termination is \"streaming\" or \"terminated\": other "
-            "frames have no known bits at their ends");
-        if (o.ends == termination::terminated) {
-            check_frames(o);
-        }
-        require(o.lock_memory >= 10000 && o.lock_memory <= 1000000000,
-                "lock_memory",
-                o.lock_memory,
-                "10000 to 1000000000");
-        require(o.lock_first_item == "i" || o.lock_first_item == "q",
-                "lock_first_item",
-                '"' + o.lock_first_item + '"',
-                "i and q");
-        check_scale(o.soft_scale);
-        check_positive_bit(o.positive_bit);
-        return o;
-    }
-
-    // Frames that follow one another are to be one sequence of the code.
-    static void check_frames(const viterbi_options& o)
-    {
-        require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
-                "frame_bits",
-                o.frame_bits,
-                "1 to 16777216");
-        std::uint64_t most = 0;
-        for (const auto& code : codes_of(o)) {
-            const auto stages = o.frame_bits + code.constraint_length() - 1;
-            if (stages % code.period() != 0) {
-                refuse("lock",
-                       "\"auto\"",
-                       "frames of " + code.to_string() +
-                           " have to have whole puncturing "
-                           "periods, with their tail");
-            }
-            if (code.values(stages) % 2 != 0 && o.format == soft_format::packed4) {
-                refuse(
-                    "soft_input",
-                    "\"packed4\"",
-                    "frames that are to be found have to have an even number of values");
-            }
-            most = std::max(most, code.values(stages));
-        }
-        require(o.lock_memory >= 24 * most,
-                "lock_memory",
-                o.lock_memory,
-                std::to_string(24 * most) + " to 1000000000, as 24 frames are kept");
-    }
-
-    static frame_layout layout_of(const viterbi_options& o)
-    {
-        return o.ends == termination::streaming
-                   ? frame_layout{}
-                   : frame_layout{ o.frame_bits, o.code.constraint_length() - 1 };
-    }
     const frame_layout& layout() const { return d_output.layout(); }
-    std::size_t frames_ahead() const
-    {
-        std::uint64_t most = 0;
-        for (const auto& code : d_codes) {
-            most = std::max(most, code.values(layout().stages()));
-        }
-        return layout().stream() ? 0 : (frame_finder::most_frames + 2) * most;
-    }
-    // Less where so many hold some twenty frames.
-    static unsigned window_stages(const viterbi_options& o)
-    {
-        const auto layout = layout_of(o);
-        const auto some = layout.stages() * 12 / 32 * 32;
-        return layout.stream()
-                   ? phase_search::most_stages
-                   : std::clamp<std::uint64_t>(some, 512, phase_search::most_stages);
-    }
-
-    static std::vector<conv_code> codes_of(const viterbi_options& o)
-    {
-        std::vector<conv_code> codes{ o.code };
-        for (const auto& name : o.lock_presets) {
-            const auto code = conv_code::preset(name);
-            const auto same =
-                std::find_if(codes.begin(), codes.end(), [&](const conv_code& c) {
-                    return c.to_string() == code.to_string();
-                });
-            if (same == codes.end()) {
-                codes.push_back(code);
-            }
-        }
-        return codes;
-    }
-
-    // With positive values for 0.
-    static std::vector<conv_code> as_received(std::vector<conv_code> codes,
-                                              unsigned positive_bit)
-    {
-        for (auto& code : codes) {
-            code = positive_bit ? code.opposite() : code;
-        }
-        return codes;
-    }
-
-    std::string preset_of(unsigned which) const
-    {
-        if (which == 0 && !d_options.lock_preset.empty()) {
-            return d_options.lock_preset;
-        }
-        for (const auto& name : d_options.lock_presets) {
-            if (conv_code::preset(name).to_string() == d_codes[which].to_string()) {
-                return name;
-            }
-        }
-        return "";
-    }
-
     // Makes what decodes a code.
     void open(unsigned which)
     {
@@ -347,17 +259,26 @@ private:
             d_decoder->reset();
         } else {
             auto o = d_options;
-            o.code = d_codes[which];
+            o.code = d_plan.codes[which];
             o.lock = "off";
-            o.format = soft_format::int8;
+            if (o.format == soft_format::packed4) {
+                o.format = soft_format::int8;
+            }
+            d_input.use(nullptr, nullptr);
             d_decoder.reset();
             d_decoder = std::make_unique<viterbi_decoder>(o, d_hooks);
+            d_input.use(d_decoder.get(), &d_decoder->self());
             d_which = which;
+        }
+        if (layout().stream()) {
+            d_decoder->self().keep_pulled();
         }
         // Of blocks, or frames.
         const auto D = layout().stream() ? d_decoder->decode_length() : layout().stages();
         d_stretch = (least_stretch + D - 1) / D * D;
-        d_fed = d_checked = 0;
+        d_long_stretch =
+            std::max(d_stretch, d_plan.codes[which].stages(long_values) / D * D);
+        d_checked = d_finely_until = 0;
         d_inner_finished = false;
     }
 
@@ -371,8 +292,8 @@ private:
     std::size_t ahead() const
     {
         const auto seen =
-            d_state == state::locked ? segment().start + d_fed : d_next_window;
-        return d_held.end() - std::min(seen, d_held.end());
+            d_state == state::locked ? segment().start + d_input.fed() : d_next_window;
+        return d_input.end() - std::min(seen, d_input.end());
     }
 
     // ---- going on ----
@@ -409,7 +330,7 @@ private:
         if (d_unframed) {
             return find_frames();
         }
-        const auto end = d_held.end();
+        const auto end = d_input.end();
         const auto window = d_search.window(), stride = d_search.stride();
         std::size_t windows = 0;
         if (end >= d_next_window + window) {
@@ -433,7 +354,7 @@ private:
         if (windows == 0) {
             return false;
         }
-        if (const auto found = d_search.search(d_held.span(), d_next_window, windows)) {
+        if (const auto found = d_search.search(d_input.held(), d_next_window, windows)) {
             if (!layout().stream()) {
                 d_unframed = found;
                 d_frames = 2;
@@ -454,14 +375,14 @@ private:
         while (d_frames <= frame_finder::most_frames) {
             const auto needed =
                 found.begins + d_finder->values(readings.front(), d_frames);
-            if (needed > d_held.end()) {
+            if (needed > d_input.end()) {
                 if (!d_finishing) {
                     return false;
                 }
                 break;
             }
             const auto place =
-                d_finder->find(d_held.span(), readings, found.begins, d_frames);
+                d_finder->find(d_input.held(), readings, found.begins, d_frames);
             if (place) {
                 auto with = *std::exchange(d_unframed, {});
                 with.looked_at = std::max(with.looked_at, needed);
@@ -493,14 +414,14 @@ private:
     void forget_before(std::uint64_t window)
     {
         const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
-        drop_unlocked(std::min(keep, d_held.end()));
+        drop_unlocked(std::min(keep, d_input.end()));
     }
 
     void drop_unlocked(std::uint64_t value)
     {
-        if (value > d_held.first()) {
-            d_now.dropped += value - d_held.first();
-            d_held.drop_before(value);
+        if (value > d_input.first()) {
+            d_now.dropped += value - d_input.first();
+            d_input.drop_before(value);
         }
     }
 
@@ -510,8 +431,8 @@ private:
         const auto looked_at = d_next_window + d_search.window() - d_search.stride();
         // What was decoded until that was known may be the weak end of a frame.
         end_segment(whole(segment(), d_lost_target),
-                    std::min(d_held.end(), looked_at) - 1);
-        d_held.drop_before(segment().value_of(d_lost_stage));
+                    std::min(d_input.end(), looked_at) - 1);
+        d_input.drop_before(segment().value_of(d_lost_stage));
         d_state = state::searching;
         d_decoder->reset();
     }
@@ -522,7 +443,7 @@ private:
               const std::optional<frame_finder::place>& frames)
     {
         const auto known =
-            std::min(d_held.end(), std::max(d_judged, found.looked_at)) - 1;
+            std::min(d_input.end(), std::max(d_judged, found.looked_at)) - 1;
         d_search.forget();
         if (d_state == state::doubting) {
             auto& s = segment();
@@ -534,22 +455,22 @@ private:
                 return;
             }
             const auto lost = s.value_of(d_lost_stage);
-            const auto value =
-                d_search.takeover(d_held.span(),
-                                  *d_before,
-                                  found,
-                                  std::max(d_held.first(), lost - std::min(lost, older)));
+            const auto value = d_search.takeover(
+                d_input.held(),
+                *d_before,
+                found,
+                std::max(d_input.first(), lost - std::min(lost, older)));
             d_until = std::max(d_lost_stage, stages_before(s, value));
             d_next = start{ found, value, known };
             return;
         }
         // Windows were searched at once, and what is dropped must not depend on it.
         forget_before(found.looked_at - d_search.window());
-        const start next{ found, d_held.first(), known, frames };
+        const start next{ found, d_input.first(), known, frames };
         if (d_before && d_before->index != found.index) {
             // Frames too weak to be found may belong to what was there before.
             const auto value =
-                d_search.takeover(d_held.span(), *d_before, found, next.value);
+                d_search.takeover(d_input.held(), *d_before, found, next.value);
             if (value > next.value) {
                 auto again = found;
                 again.index = d_before->index;
@@ -597,11 +518,11 @@ private:
         const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);
         const auto first = h.start(from.value);
         d_now.dropped += first - std::min(first, from.value);
-        d_held.drop_before(first);
+        d_input.drop_before(first);
         open(h.which());
         const auto lead = from.frames ? lead_of(*from.frames, first) : 0;
         d_output.open(h, first, lead);
-        d_fed = h.code().values(lead);
+        d_input.begin(h, first, h.code().values(lead));
         d_checked = lead;
         d_frame.clear();
         d_before_frames = from.frames;
@@ -617,8 +538,8 @@ private:
         now.locked = true;
         now.first_value = segment().value_of(segment().lead);
         now.known_value = from.known;
-        now.preset = preset_of(h.which());
-        now.code = d_codes[h.which()].to_string();
+        now.preset = d_plan.preset_of(h.which());
+        now.code = d_plan.codes[h.which()].to_string();
         const auto n = h.code().values_per_period();
         const bool symbols = d_options.lock_constellation != "bpsk";
         now.pair_phase =
@@ -662,6 +583,9 @@ private:
     {
         const bool fed = feed();
         const bool collected = collect();
+        if (d_state != state::locked) {
+            return true;
+        }
         const bool checked = d_until == never ? check() : reach_end();
         if (d_state != state::locked) {
             return true;
@@ -669,7 +593,7 @@ private:
         if (d_until == never && all_collected() &&
             segment().stages == segment().collected) {
             d_output.close(segment().stages);
-            d_held.drop_before(d_held.end());
+            d_input.drop_before(d_input.end());
             d_ended = true;
             d_state = state::searching;
             return true;
@@ -680,30 +604,13 @@ private:
     // Gives the decoder what is held.
     bool feed()
     {
-        const auto& s = segment();
-        const auto& h = *s.reading;
-        const auto all = d_held.end() - std::min(d_held.end(), s.start);
-        auto there = all - (d_finishing ? 0 : std::min<std::uint64_t>(all, h.ahead));
-        if (d_until != never) {
-            there = std::min(there, values_until_end());
+        bool some =
+            d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
+        if (d_until == never) {
+            d_input.pass();
         }
-        bool some = false;
-        while (d_fed < there) {
-            const auto n = std::min<std::uint64_t>(there - d_fed, d_fresh.size());
-            const auto begin = std::int64_t(d_held.first()) - std::int64_t(s.start);
-            const auto* values = d_held.span().values + (std::int64_t(d_fed) - begin);
-            if (!h.as_received()) {
-                h.read(d_held.span().values, begin, all, d_fed, n, d_fresh.data());
-                values = d_fresh.data();
-            }
-            const auto taken = d_decoder->push(values, n);
-            d_fed += taken;
-            some |= taken > 0;
-            if (taken < n) {
-                break;
-            }
-        }
-        if (d_finishing && d_fed == all && !d_inner_finished) {
+        if (d_finishing && segment().start + d_input.fed() >= d_input.end() &&
+            !d_inner_finished) {
             d_decoder->finish();
             d_inner_finished = some = true;
         }
@@ -733,13 +640,28 @@ private:
             }
             take_decoded(n);
             some = true;
-        }
-        if (layout().stream() && all_collected()) {
-            // The last byte may be padded.
-            auto& s = segment();
-            s.collected = std::min(s.collected, stages_before(s, d_held.end()));
+            if (layout().stream() && !settle_pulled()) {
+                return true;
+            }
         }
         return some;
+    }
+
+    // What was pulled is checked while its input is there; whether the lock holds.
+    bool settle_pulled()
+    {
+        const auto batch = d_decoder->self().pulled();
+        if (!batch.full && batch.value > d_input.cut()) {
+            d_finely_until = batch.end;
+        }
+        if (batch.done) {
+            segment().collected = batch.end; // the last byte may be padded
+        }
+        if (d_until == never) {
+            check();
+        }
+        d_input.forget_pulled();
+        return d_state == state::locked;
     }
 
     std::uint8_t* room_for_decoded()
@@ -782,7 +704,9 @@ private:
         bool some = false;
         for (;;) {
             auto& s = segment();
-            auto target = d_checked + d_stretch;
+            // Often at first, and where latency is so short that batches are.
+            const bool finely = d_checked < s.lead + young || d_checked < d_finely_until;
+            auto target = d_checked + (finely ? d_stretch : d_long_stretch);
             const bool last = s.collected < target && all_collected();
             if (last) {
                 target = s.collected;
@@ -791,7 +715,7 @@ private:
                 return some;
             }
             some = true;
-            if (d_watch.judge(s, target, d_held.span())) {
+            if (d_watch.judge(s, target, d_values)) {
                 doubt(target);
                 return true;
             }
@@ -800,7 +724,7 @@ private:
             s.stages = std::max(s.stages, whole(s, clear));
             // A little more, for where a lock begins that takes this one's place.
             const auto value = s.value_of(clear);
-            d_held.drop_before(value - std::min(value, kept));
+            d_input.drop_before(value - std::min(value, kept));
         }
     }
 
@@ -810,6 +734,7 @@ private:
         const auto& s = segment();
         d_lost_stage = std::max(s.stages, d_watch.lost_stage());
         d_lost_target = target;
+        d_input.hold();
         d_judged = s.value_of(target + overlap());
         d_next_window = s.value_of(d_lost_stage);
         d_windows = 0;
@@ -830,7 +755,7 @@ private:
     {
         auto& s = segment();
         const bool last = all_collected();
-        if (d_fed >= values_until_end()) {
+        if (d_input.fed() >= values_until_end()) {
             d_decoder->flush();
         }
         s.stages = std::max(s.stages, std::min(s.collected, d_until));
@@ -845,11 +770,12 @@ private:
 
     viterbi_options d_options;
     const decoder_hooks d_hooks;
-    const std::vector<conv_code> d_codes;
+    const lock_plan d_plan;
     phase_search d_search;
-    held_input d_held;
+    lock_input d_input;
     lock_output d_output;
     const std::size_t d_most_ahead;
+    const lock_watch::reader d_values;
     lock_watch d_watch;
     std::optional<frame_finder> d_finder;
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
@@ -861,11 +787,11 @@ private:
     std::optional<phase_search::found> d_unframed; // whose frames are looked for
     unsigned d_frames = 0;                         // in so many of them
 
-    // Of the segment that is decoded: values given to the decoder, and where it ends, if
-    // that is known.
-    std::uint64_t d_fed = 0, d_until = never;
-    std::uint64_t d_stretch = least_stretch;    // stages that are checked at once
-    std::uint64_t d_checked = 0;                // stages that were
+    std::uint64_t d_until = never; // the segment that is decoded ends, if that is known
+    // Stages that are checked at once, finely or not, that were, and those up to which
+    // batches were short.
+    std::uint64_t d_stretch = least_stretch, d_long_stretch = least_stretch;
+    std::uint64_t d_checked = 0, d_finely_until = 0;
     std::optional<start> d_next;                // what follows it
     std::optional<phase_search::lock> d_before; // the last lock
     std::optional<frame_finder::place> d_before_frames;
@@ -873,7 +799,6 @@ private:
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
     std::uint64_t d_judged = 0;
     std::vector<std::uint8_t> d_part, d_frame; // of frames that are decoded
-    std::vector<std::int8_t> d_fresh = std::vector<std::int8_t>(1u << 14);
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 
     std::deque<viterbi_lock> d_changes;

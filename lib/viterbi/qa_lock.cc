@@ -74,6 +74,66 @@ decoded decode(viterbi_options o,
     return d;
 }
 
+// The same of items that are lent, as many as `room` at a time, and overwritten once they
+// are taken back; from the middle of the stream on they are pushed, if that is said.
+template <class Item>
+decoded decode_lent(viterbi_options o,
+                    const std::vector<std::int8_t>& values,
+                    std::size_t room,
+                    std::size_t at_once,
+                    bool push_later)
+{
+    o.lock = "auto";
+    o.where = backend::cpu;
+    o.positive_bit = 0;
+    o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
+    viterbi_decoder decoder(o);
+    EXPECT_TRUE(decoder.can_lend());
+    decoded d;
+    std::vector<Item> items(values.begin(), values.end());
+    std::vector<std::uint8_t> out(1 << 14);
+    std::size_t back = 0, taken = 0, there = 0;
+    bool lends = true, finished = false;
+    while (!decoder.done()) {
+        const auto take_back = [&] {
+            for (auto n = decoder.take_back(); n > 0; --n) {
+                items[back++] = Item(77);
+            }
+        };
+        if (lends && push_later && taken > values.size() / 2) {
+            decoder.end_lending();
+            EXPECT_EQ(decoder.lent(), 0u);
+            lends = false;
+        }
+        if (lends) {
+            there = std::min({ there + at_once, back + room, values.size() });
+            taken += decoder.lend(items.data() + back, there - back);
+            EXPECT_EQ(decoder.lent(), taken - back);
+            take_back();
+        } else {
+            const auto n = std::min(at_once, values.size() - taken);
+            taken += decoder.push(items.data() + taken, n);
+        }
+        if (taken == values.size() && !finished) {
+            decoder.finish();
+            finished = true;
+        }
+        const auto got = decoder.pull_bits(out.data(), out.size());
+        d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
+        if (lends) {
+            take_back();
+        }
+        if (got == 0 && !decoder.done()) {
+            decoder.wait(10ms);
+        }
+        for (viterbi_lock c; decoder.take_lock(c);) {
+            d.changes.push_back(c);
+        }
+    }
+    d.last = decoder.lock();
+    return d;
+}
+
 // Where `bits` occur in what was decoded, wrong ones allowed; −1: nowhere.
 long find(const std::vector<std::uint8_t>& in,
           const std::uint8_t* bits,
@@ -214,6 +274,40 @@ TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
             EXPECT_EQ(parts.changes[i].first_value, whole.changes[i].first_value);
             EXPECT_EQ(parts.changes[i].first_bit, whole.changes[i].first_bit);
         }
+    }
+}
+
+// Slips, noise between, and a stream long enough that batches are lent between them.
+TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
+{
+    auto sent = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
+    sent.erase(sent.begin() + 150001);
+    sent.insert(sent.begin() + 240000, 17);
+    std::mt19937 random(19);
+    std::vector<std::int8_t> noise(70001);
+    for (auto& value : noise) {
+        value = std::int8_t(int(random() % 121) - 60);
+    }
+    sent.insert(sent.begin() + 400000, noise.begin(), noise.end());
+    viterbi_options o{ dvb };
+    o.batch = 16;
+    o.slots = 3;
+    o.soft_scale = 1;
+    o.max_latency_ms = 1e6; // batches that are due are checked more finely
+    const auto pushed = decode(o, sent);
+    EXPECT_GE(pushed.last.locks, 4u);
+    const auto same = [&](const decoded& lent) {
+        EXPECT_EQ(lent.bits, pushed.bits);
+        ASSERT_EQ(lent.changes.size(), pushed.changes.size());
+        for (std::size_t i = 0; i < lent.changes.size(); ++i) {
+            EXPECT_EQ(lent.changes[i].first_value, pushed.changes[i].first_value);
+            EXPECT_EQ(lent.changes[i].known_value, pushed.changes[i].known_value);
+        }
+    };
+    for (const bool push_later : { false, true }) {
+        same(decode_lent<std::int8_t>(o, sent, 1u << 17, 1u << 16, push_later));
+        same(decode_lent<std::int8_t>(o, sent, 100000, 777, push_later));
+        same(decode_lent<float>(o, sent, 1u << 17, 30000, push_later));
     }
 }
 

@@ -1,0 +1,137 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "decoder_impl.h"
+#include "lock.h"
+#include "lock_plan.h"
+#include "pipeline/refuse.h"
+#include <algorithm>
+
+namespace gr::gpufec::viterbi {
+
+namespace {
+
+std::vector<conv_code> codes_of(const viterbi_options& o)
+{
+    std::vector<conv_code> codes{ o.code };
+    for (const auto& name : o.lock_presets) {
+        const auto code = conv_code::preset(name);
+        if (std::none_of(codes.begin(), codes.end(), [&](const conv_code& c) {
+                return c.to_string() == code.to_string();
+            })) {
+            codes.push_back(code);
+        }
+    }
+    return codes;
+}
+
+std::vector<conv_code> as_received(std::vector<conv_code> codes, unsigned positive_bit)
+{
+    for (auto& code : codes) {
+        code = positive_bit ? code.opposite() : code;
+    }
+    return codes;
+}
+
+frame_layout layout_of(const viterbi_options& o)
+{
+    return o.ends == termination::streaming
+               ? frame_layout{}
+               : frame_layout{ o.frame_bits, o.code.constraint_length() - 1 };
+}
+
+const viterbi_options& checked(const viterbi_options& o)
+{
+    require(o.ends == termination::streaming || o.ends == termination::terminated,
+            "lock",
+            "\"auto\"",
+            "only \"off\", unless termination is \"streaming\" or \"terminated\": other "
+            "frames have no known bits at their ends");
+    if (o.ends == termination::terminated) {
+        require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
+                "frame_bits",
+                o.frame_bits,
+                "1 to 16777216");
+    }
+    require(o.lock_memory >= 10000 && o.lock_memory <= 1000000000,
+            "lock_memory",
+            o.lock_memory,
+            "10000 to 1000000000");
+    require(o.lock_first_item == "i" || o.lock_first_item == "q",
+            "lock_first_item",
+            '"' + o.lock_first_item + '"',
+            "i and q");
+    check_scale(o.soft_scale);
+    check_positive_bit(o.positive_bit);
+    return o;
+}
+
+} // namespace
+
+lock_plan::lock_plan(const viterbi_options& options)
+    : codes(codes_of(checked(options))),
+      received(as_received(codes, options.positive_bit)),
+      layout(layout_of(options)),
+      d_preset(options.lock_preset),
+      d_presets(options.lock_presets)
+{
+    if (!layout.stream()) {
+        check_frames(options);
+    }
+}
+
+// Frames that follow one another are to be one sequence of the code.
+void lock_plan::check_frames(const viterbi_options& o) const
+{
+    for (const auto& code : codes) {
+        const auto stages = o.frame_bits + code.constraint_length() - 1;
+        if (stages % code.period() != 0) {
+            refuse("lock",
+                   "\"auto\"",
+                   "frames of " + code.to_string() +
+                       " have to have whole puncturing periods, with their tail");
+        }
+        if (code.values(stages) % 2 != 0 && o.format == soft_format::packed4) {
+            refuse("soft_input",
+                   "\"packed4\"",
+                   "frames that are to be found have to have an even number of values");
+        }
+    }
+    require(o.lock_memory >= values_of(24),
+            "lock_memory",
+            o.lock_memory,
+            std::to_string(values_of(24)) + " to 1000000000, as 24 frames are kept");
+}
+
+std::uint64_t lock_plan::values_of(std::uint64_t frames) const
+{
+    std::uint64_t most = 0;
+    for (const auto& code : codes) {
+        most = std::max(most, code.values(layout.stages()));
+    }
+    return layout.stream() ? 0 : frames * most;
+}
+
+// Less where so many hold some twenty frames.
+unsigned lock_plan::window_stages() const
+{
+    return layout.stream() ? phase_search::most_stages
+                           : std::clamp<std::uint64_t>(layout.stages() * 12 / 32 * 32,
+                                                       512,
+                                                       phase_search::most_stages);
+}
+
+std::string lock_plan::preset_of(unsigned which) const
+{
+    if (which == 0 && !d_preset.empty()) {
+        return d_preset;
+    }
+    for (const auto& name : d_presets) {
+        if (conv_code::preset(name).to_string() == codes[which].to_string()) {
+            return name;
+        }
+    }
+    return "";
+}
+
+} // namespace gr::gpufec::viterbi
