@@ -6,10 +6,11 @@
  *
  * Usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates SECONDS
  *                     [--backend cpu|cuda] [--threads N] [--limit SECONDS]
+ *                     [--every VALUES]
  *
  * lock:  receivers of QPSK that may have any of DVB-S's five rates are switched on at a
  *        random place of a random symbol, turned and mirrored at random.
- * slips: streams that lose or repeat a soft value every 30,000.
+ * slips: streams that lose or repeat a soft value every 30,000, or as said.
  * noise: Gaussian noise, searched for all of these, for so many seconds at most.
  * rates: soft values per second while locked, with and without a lock to find, and while
  *        searching; by the clock, and by the time of processors, which does not count
@@ -50,6 +51,7 @@ struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
     double limit = 1e9; // seconds of noise
+    std::uint64_t every = 30000;
 };
 
 double now()
@@ -229,7 +231,8 @@ json time_to_lock(const settings& s, std::uint64_t most_trials)
 
 json slips(const settings& s, std::uint64_t count)
 {
-    constexpr std::uint64_t between = 30000, of_stream = 100, near = 3000;
+    const auto between = s.every;
+    constexpr std::uint64_t of_stream = 100, near = 3000;
     auto rows = json::array();
     const auto all = codes();
     for (unsigned which = 0; which < all.size(); ++which) {
@@ -518,6 +521,8 @@ int main(int count, char** arguments)
                 std::strcmp(arguments[i + 1], "cuda") ? backend::cpu : backend::cuda;
         } else if (!std::strcmp(arguments[i], "--limit")) {
             s.limit = std::stod(arguments[i + 1]);
+        } else if (!std::strcmp(arguments[i], "--every")) {
+            s.every = std::stoull(arguments[i + 1]);
         } else if (!std::strcmp(arguments[i], "--threads")) {
             s.threads = unsigned(std::stoul(arguments[i + 1]));
         }
@@ -536,7 +541,8 @@ int main(int count, char** arguments)
     } else {
         std::cerr
             << "usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates "
-               "SECONDS [--backend cpu|cuda] [--threads N] [--limit SECONDS]\n";
+               "SECONDS [--backend cpu|cuda] [--threads N] [--limit SECONDS] "
+               "[--every VALUES]\n";
         return 1;
     }
     std::cout << result.to_string() << "\n";
