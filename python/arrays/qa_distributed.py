@@ -63,7 +63,10 @@ class Cluster:
         self.processes[number].wait()
 
     def close(self):
-        self.client.close(timeout=30) # a busy machine takes its time
+        try:
+            self.client.close(timeout=30)
+        except TimeoutError:
+            pass # Dask's own, where the scheduler is gone and the machine busy
         for process in self.processes:
             process.kill()
             process.wait()
