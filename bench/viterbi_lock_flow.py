@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Measures what finding its phase costs gpu_viterbi_pbvd in a flowgraph, while locked.
+
+The source is a ring in memory that holds a codeword with noise, 1 dB above the Eb/N0 of a
+decoded bit error rate of 1e-4, and is written no more. Runs without a lock, with the lock
+of one BPSK rate, with that of QPSK and DVB-S's five rates, and with the latter where I and
+Q are exchanged, take turns. Rates are information bits per second that leave the block.
+
+Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
+                            [--presets NAME,...] [--formats int8,float] [--json FILE]
+"""
+
+import argparse
+import json
+import statistics
+
+import numpy as np
+from gnuradio import gpufec
+
+from benchmark_environment import environment
+from port_rates import ring, run
+
+DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # of the benchmark of locks
+PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
+              "dvb_7_8": ("1000101", "1111010")}
+WAYS = {"off": {}, "bpsk": dict(lock="auto"),
+        "qpsk_5_rates": dict(lock="auto", lock_constellation="qpsk", lock_presets=list(DVB))}
+
+
+def codeword(preset, bits):
+    """Coded bits of a message that follows itself for ever, as they are sent."""
+    streams = []
+    for polynomial in (0o171, 0o133):
+        taps = [k for k in range(7) if polynomial >> (6 - k) & 1]
+        streams.append(np.bitwise_xor.reduce([np.roll(bits, k) for k in taps]))
+    keep = [np.resize([c == "1" for c in row], len(bits)) for row in PUNCTURING[preset]]
+    return np.stack(streams, 1)[np.stack(keep, 1)]
+
+
+def noisy(preset):
+    """int8 soft values, positive for 1, as many as fill pages."""
+    rng = np.random.default_rng(5)
+    period = len(PUNCTURING[preset][0])
+    coded = codeword(preset, rng.integers(0, 2, 4096 * 210 * period, np.uint8))
+    rate = 4096 * 210 * period / len(coded)
+    sigma = np.sqrt(1 / (2 * rate * 10 ** (EB_N0[preset] / 10)))
+    values = 2.0 * coded - 1 + sigma * rng.standard_normal(len(coded))
+    return np.clip(np.rint(32 * values), -127, 127).astype(np.int8)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--backend", default="auto")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--presets", default="dvb_1_2,dvb_3_4,dvb_7_8")
+    parser.add_argument("--formats", default="int8,float")
+    parser.add_argument("--ring-mib", type=int, default=400)
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    results = []
+    for preset in options.presets.split(","):
+        steps = noisy(preset)
+        for name in options.formats.split(","):
+            def received(values):
+                return values.astype(np.float32) if name == "float" else values
+            ways = {way: (more, received(steps)) for way, more in WAYS.items()}
+            exchanged = steps.reshape(-1, 2)[:, ::-1].ravel()
+            ways["qpsk_5_rates_exchanged"] = WAYS["qpsk_5_rates"], received(exchanged)
+            rates = {way: [] for way in ways}
+            threads = {way: [] for way in ways}
+            seen = {}
+            for _ in range(options.rounds):
+                for way, (more, values) in ways.items():
+                    block = gpufec.gpu_viterbi_pbvd(
+                        preset=preset, soft_input=name, soft_scale=1,
+                        backend=options.backend, threads=options.threads, **more)
+                    rate, thread = run(
+                        lambda: ring(values.view(np.uint8) if name == "int8" else values,
+                                     options.ring_mib << 20),
+                        block, 8, options.seconds)
+                    rates[way].append(rate)
+                    threads[way].append(thread)
+                    seen[way] = dict(locked=block.locked(),
+                                     channel_error_rate=block.channel_error_rate())
+            off = statistics.median(rates["off"])
+            for way in ways:
+                median = statistics.median(rates[way])
+                results.append(dict(preset=preset, soft_input=name, way=way,
+                                    bits_per_s=rates[way], median_bits_per_s=median,
+                                    cost=1 - median / off,
+                                    own_thread_of_a_core=statistics.median(threads[way]),
+                                    **seen[way]))
+                print(json.dumps(results[-1]), flush=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(dict(environment(), backend=options.backend, threads=options.threads,
+                           results=results), file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
