@@ -28,7 +28,7 @@ code-file       file          -       alist or base matrix, in place of the thre
 punctured       text          -       positions that are not sent, as 0-53,60
 shortened       text          -       positions that are 0 and not sent
 soft-input      int8|float    int8
-llr-scale       real          2       int8 steps per nat
+llr-scale       real          2       int8 steps per nat, in and (of LLRs) out
 algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
 precision       int8|int16|float  int8
 schedule        layered|flooding  layered
@@ -36,7 +36,7 @@ max-iterations  int           25      1 to 1000
 early-stop      true|false    true    stop once every check is satisfied
 offset          real          -1      nats; negative: the code's own
 normalization   real          -1      factor; negative: the code's own
-output          message|codeword  message  K bits per frame, or N
+output          message|codeword|llr|extrinsic  message  K bits per frame, or N; N LLRs, posterior or extrinsic
 positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
 )";
 
@@ -103,7 +103,11 @@ ldpc_options parse(const option_values& values)
     o.early_stop = values.text("early-stop") == "true";
     o.offset = values.real("offset");
     o.normalization = values.real("normalization");
-    o.codeword = values.text("output") == "codeword";
+    const auto output = values.text("output");
+    o.codeword = output == "codeword";
+    o.soft = output == "llr"         ? ldpc_soft_output::posterior
+             : output == "extrinsic" ? ldpc_soft_output::extrinsic
+                                     : ldpc_soft_output::none;
     o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
     return o;
@@ -132,10 +136,11 @@ double edges_per_bit(const ldpc_code& code) { return double(code.edges()) / code
 stream_rates rates_of(const ldpc_options& o, bool unpacked)
 {
     const auto& code = o.codes[0];
-    const double bits = o.codeword ? code.n() : code.k();
+    const bool soft = o.soft != ldpc_soft_output::none;
+    const double items = o.codeword || soft ? code.n() : code.k();
     return { o.format == llr_format::int8 ? 1 : sizeof(float),
-             code.sent() / bits,
-             code.k() / (unpacked ? bits : std::ceil(bits / 8)) };
+             code.sent() / items,
+             code.k() / (unpacked || soft ? items : std::ceil(items / 8)) };
 }
 
 class ldpc_stream : public decoder_adapter<ldpc_decoder>
@@ -143,6 +148,7 @@ class ldpc_stream : public decoder_adapter<ldpc_decoder>
 public:
     explicit ldpc_stream(const ldpc_options& options, bool unpacked = false)
         : decoder_adapter(options, rates_of(options, unpacked)),
+          d_soft(options.soft != ldpc_soft_output::none),
           d_unpacked(unpacked),
           d_edges_per_bit(edges_per_bit(options.codes[0]))
     {
@@ -150,8 +156,10 @@ public:
 
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
-        const auto n = d_unpacked ? d_decoder.pull_bits(out, bytes)
-                                  : d_decoder.pull_packed(out, bytes);
+        const auto n =
+            d_soft       ? d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), bytes)
+            : d_unpacked ? d_decoder.pull_bits(out, bytes)
+                         : d_decoder.pull_packed(out, bytes);
         ldpc_decoder::report report;
         if (d_decoder.take_report(report)) {
             ++d_frames;
@@ -180,7 +188,7 @@ private:
         return d_frames ? double(d_iterations) / d_frames : 0;
     }
 
-    const bool d_unpacked;
+    const bool d_soft, d_unpacked;
     const double d_edges_per_bit;
     std::uint64_t d_frames = 0, d_iterations = 0, d_wrong = 0;
 };
@@ -262,6 +270,11 @@ public:
           d_es_n0(values.has("es-n0")),
           d_until_clean(values.has("until-clean"))
     {
+        if (options.decoder.soft != ldpc_soft_output::none) {
+            refuse_option("output",
+                          '"' + values.text("output") + '"',
+                          "message and codeword: errors are counted in bits");
+        }
         code = code_facts(options.decoder);
         options.seed = values.seed("seed");
         options.min_frame_errors = values.count("min-frame-errors");
@@ -335,11 +348,15 @@ decoder_trait ldpc_trait()
     };
     t.decode = { "Decodes frames of soft values (see --positive-bit) from IN to bits "
                  "in OUT, packed eight per byte, the first most significant; each frame "
-                 "is padded to a byte. A frame that is not complete at the end is "
-                 "dropped.",
+                 "is padded to a byte. With --output llr or extrinsic to LLRs, a signed "
+                 "byte for each bit of the code. A frame that is not complete at the end "
+                 "is dropped.",
                  "unpacked flag - one bit per byte" };
     t.make_decoder = [](const option_values& values, json& code) {
         const auto options = parse(values);
+        if (options.soft != ldpc_soft_output::none && values.has("unpacked")) {
+            refuse_option("unpacked", "given", "bits, not LLRs, to be unpacked");
+        }
         code = code_facts(options);
         return std::make_unique<ldpc_stream>(options, values.has("unpacked"));
     };

@@ -472,6 +472,30 @@ class qa_decode_ldpc(unittest.TestCase):
                              input=bytes(-v & 255 for v in self.soft))
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
+    def test_llrs(self):
+        """A repetition of one check: the sign of the others and the least of them."""
+        code = os.path.join(self.folder.name, "parity.alist")
+        with open(code, "w") as file:
+            file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")
+        values = bytes(v & 255 for v in (9, -5, 20, -30, -8, 4))
+        arguments = ("decode", "ldpc", "--backend", "cpu", "--code-file", code,
+                     "--algorithm", "min_sum", "--precision", "int16", "--llr-scale", "12",
+                     "--max-iterations", "1", "--output")
+        for output, expected in (("extrinsic", (-5, 9, -5, -4, -4, 8)),
+                                 ("llr", (4, 4, 15, -34, -12, 12))):
+            result = run(*arguments, output, "-", "-", input=values)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout, bytes(v & 255 for v in expected))
+        result = run(*arguments, "llr", "--unpacked", "-", "-", input=values)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"--unpacked is given", result.stderr)
+        result = run("ber", "ldpc", "--output", "llr")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b'--output is "llr": allowed are message and codeword', result.stderr)
+        result = run("bench", "ldpc", "--backend", "cpu", "--code-file", code, "--output",
+                     "llr", "--seconds", "0.1", "--runs", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_dvbs2_in_real_time(self):
         begin = time.monotonic()  # 4 · 7200 bits at 36 kb/s
         result = run("decode", "ldpc", "--backend", "cpu", "--frame-size", "short",

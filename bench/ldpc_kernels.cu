@@ -118,6 +118,7 @@ struct options {
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
+    ldpc_soft_output soft = ldpc_soft_output::none;
 };
 
 // A batch of noisy codewords of one code on the device.
@@ -134,7 +135,7 @@ public:
                         : o.precision == ldpc_precision::int16 ? 2
                                                                : 4),
           d_input(frames * stride()),
-          d_output(frames * ((code.n() + 31) / 32 * 4)),
+          d_output(frames * output_stride()),
           d_status(frames),
           d_table(frames),
           d_codewords(words * code.n()),
@@ -171,8 +172,10 @@ public:
         }
         std::vector<ldpc::frame_place> table;
         for (std::uint32_t f = 0; f < frames; ++f) {
-            table.push_back(
-                { std::uint32_t(f * stride()), f * ((code.n() + 31) / 32 * 4), f });
+            table.push_back({ std::uint32_t(f * stride()),
+                              std::uint32_t(f * output_stride()),
+                              f,
+                              2 / d_rule.scale });
         }
         put(d_codewords, codewords);
         put(d_sent, sent);
@@ -200,7 +203,11 @@ public:
                          d_input.get(),
                          d_output.get(),
                          d_status.get() },
-                       { iterations, early_stop, out_bits() },
+                       { iterations,
+                         early_stop,
+                         out_bits(),
+                         d_options.soft,
+                         std::uint32_t(decision_bytes()) },
                        d_scratch.get(),
                        nullptr);
     }
@@ -241,7 +248,7 @@ public:
     {
         std::vector<std::uint8_t> bytes(out_bits() / 8);
         cuda::check(cudaMemcpy(bytes.data(),
-                               d_output.get() + f * ((d_code.n() + 31) / 32 * 4),
+                               d_output.get() + f * output_stride(),
                                bytes.size(),
                                cudaMemcpyDeviceToHost),
                     "copy");
@@ -287,6 +294,13 @@ private:
                                                                  : d_code.n() / 8 * 8;
     }
     std::size_t bytes() const { return (d_code.n() + 7) / 8; }
+    std::size_t decision_bytes() const { return (d_code.n() + 127) / 128 * 16; }
+    std::size_t output_stride() const
+    {
+        return decision_bytes() + (d_options.soft == ldpc_soft_output::none
+                                       ? 0
+                                       : std::size_t(d_code.n() + 15) / 16 * 16);
+    }
     std::size_t stride() const { return (d_code.n() * d_value_bytes + 15) / 16 * 16; }
 
     std::unique_ptr<launch_plan> make_plan() const
@@ -295,15 +309,17 @@ private:
             return std::make_unique<sum_product_kernel::kernel>(d_code);
         }
         const bool layered = d_options.schedule == ldpc_schedule::layered;
-        auto folded =
-            layered && d_options.folded ? make_folded_plan(d_code, d_rule, 0) : nullptr;
+        const bool soft = d_options.soft != ldpc_soft_output::none;
+        auto folded = layered && d_options.folded
+                          ? make_folded_plan(d_code, d_rule, soft, 0)
+                          : nullptr;
         if (folded) {
             return folded;
         }
         if (layered && (d_options.folded || d_options.generic)) {
-            return make_layered_plan(d_code, d_rule, 0);
+            return make_layered_plan(d_code, d_rule, soft, 0);
         }
-        return make_launch_plan(d_code, d_rule, d_options.schedule, 0);
+        return make_launch_plan(d_code, d_rule, soft, d_options.schedule, 0);
     }
 
     template <class T>
@@ -373,7 +389,8 @@ void speed(const ldpc_code& code,
     const double edges = double(frames) * mean * code.edges();
     std::printf(
         "{\"speed\": \"%s\", \"precision\": \"%s\", \"schedule\": \"%s\", "
-        "\"generic\": %d, \"folded\": %d, \"es_n0_db\": %.2f, \"early_stop\": %d, "
+        "\"generic\": %d, \"folded\": %d, \"llrs\": %d, \"es_n0_db\": %.2f, "
+        "\"early_stop\": %d, "
         "\"frames\": %zu, \"frame_errors\": %llu, \"iterations\": %u, "
         "\"mean_iterations\": %.2f, \"ms\": %.4f, \"T_edge_iterations_per_s\": %.4f, "
         "\"information_Gb_per_s\": %.3f}\n",
@@ -382,6 +399,7 @@ void speed(const ldpc_code& code,
         o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
         o.generic,
         o.folded,
+        o.soft != ldpc_soft_output::none,
         es_n0_db,
         early_stop,
         frames,
@@ -555,7 +573,7 @@ try {
             stderr,
             "usage: %s speed|early|fer|threshold|tune|check "
             "int8|int16|float|sum-product [STANDARD/]SIZE RATE|all ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [folded|generic|flooding]\n"
+            "[MARGIN_DB|-] [folded|generic|flooding|-] [llr|extrinsic]\n"
             "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
             "that at which QPSK's rate is the capacity of the Gaussian channel.\n",
             argv[0]);
@@ -576,6 +594,10 @@ try {
         o.folded = std::string(argv[8]) == "folded";
         o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
                                                         : ldpc_schedule::layered;
+    }
+    if (argc > 9) {
+        o.soft = std::string(argv[9]) == "llr" ? ldpc_soft_output::posterior
+                                               : ldpc_soft_output::extrinsic;
     }
     for (const auto& rate : ldpc_code::rates(of, size)) {
         if (wanted != "all" && wanted != rate) {

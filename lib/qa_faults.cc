@@ -211,6 +211,7 @@ private:
 using all_kinds = testing::Types<kind<viterbi_streams, false>,
                                  kind<viterbi_frames, false>,
                                  kind<ldpc_frames, false>,
+                                 kind<ldpc_llrs, false>,
                                  kind<sync_frames<sync_mode::framed>, true>,
                                  kind<sync_frames<sync_mode::stream>, true>>;
 TYPED_TEST_SUITE(faulty, all_kinds);
@@ -707,7 +708,7 @@ TEST(faulty_ldpc, scratch_memory_that_is_refused_is_not_lost)
         j.runs.push_back({ code, 0, 1 });
         j.codewords = 1;
         auto& place = *reinterpret_cast<ldpc::frame_place*>(input.data());
-        place = { std::uint32_t(ldpc::job::values_offset(4)), 0, 0 };
+        place = { std::uint32_t(ldpc::job::values_offset(4)), 0, 0, 0 };
         j.input_bytes = input.size();
         j.output_bytes = s.frame_output_bytes(s.codes[code]);
         decoder->submit(0, j, memory);

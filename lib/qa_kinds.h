@@ -186,7 +186,24 @@ struct viterbi_frames {
     }
 };
 
-struct ldpc_frames {
+// What a decoder of bits, or of extrinsic LLRs, gives; of LLRs with the sign of bit 0.
+template <bool Llrs>
+bytes pull_ldpc(ldpc_decoder& decoder, unsigned positive_bit)
+{
+    bytes out(1 << 10);
+    if constexpr (!Llrs) {
+        out.resize(decoder.pull_packed(out.data(), out.size()));
+        return out;
+    }
+    out.resize(decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out.data()), out.size()));
+    for (auto& x : out) {
+        x = positive_bit ? std::uint8_t(-x) : x;
+    }
+    return out;
+}
+
+template <bool Llrs>
+struct ldpc_frames_of {
     static constexpr unsigned portions = 24;
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
@@ -198,6 +215,7 @@ struct ldpc_frames {
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;
         o.positive_bit = positive_bit;
+        o.soft = Llrs ? ldpc_soft_output::extrinsic : ldpc_soft_output::none;
         auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
@@ -217,16 +235,14 @@ struct ldpc_frames {
                          decoder->push(items->data() + 120 * f + first, n - first);
                      return first + taken == n ? 120 - first : taken;
                  },
-                 [=] {
-                     bytes out(1 << 10);
-                     out.resize(decoder->pull_packed(out.data(), out.size()));
-                     return out;
-                 },
+                 [=] { return pull_ldpc<Llrs>(*decoder, positive_bit); },
                  120 };
     }
 };
+using ldpc_frames = ldpc_frames_of<false>;
+using ldpc_llrs = ldpc_frames_of<true>;
 
-template <class Item>
+template <class Item, bool Llrs = false>
 struct ldpc_lent {
     static constexpr unsigned portions = 24;
     static user
@@ -239,6 +255,7 @@ struct ldpc_lent {
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;
         o.format = sizeof(Item) == 1 ? llr_format::int8 : llr_format::float32;
+        o.soft = Llrs ? ldpc_soft_output::extrinsic : ldpc_soft_output::none;
         auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
@@ -264,8 +281,7 @@ struct ldpc_lent {
                                       : ring->skip(*decoder, 120 - first);
                  },
                  [=] {
-                     bytes out(1 << 10);
-                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                     auto out = pull_ldpc<Llrs>(*decoder, positive_bit);
                      ring->take_back(*decoder);
                      return out;
                  },
@@ -405,6 +421,8 @@ using kinds = testing::Types<viterbi_streams,
                              ldpc_frames,
                              ldpc_lent<std::int8_t>,
                              ldpc_lent<float>,
+                             ldpc_llrs,
+                             ldpc_lent<std::int8_t, true>,
                              sync_frames<sync_mode::framed>,
                              sync_frames<sync_mode::stream>>;
 } // namespace qa

@@ -82,6 +82,7 @@ namespace {
 ldpc_options with_messages(ldpc_options options)
 {
     options.codeword = false;
+    options.soft = ldpc_soft_output::none;
     return options;
 }
 

@@ -22,11 +22,12 @@ job fill_slot(const setup& s,
     const auto item_bytes = options.format == llr_format::int8 ? 1 : sizeof(float);
     const auto sent = code.sent();
     const auto given = items.size() / item_bytes / sent;
+    const auto factor = soft_factor(s.rule(code), options.llr_scale, 0);
     frame_batch batch(s, limits);
     std::vector<std::byte> values(sent * s.value_bytes());
     for (std::size_t f = 0; !batch.full(); ++f) {
         format.convert(items.data(), f % given * sent, sent, values.data());
-        spread_sent(code, s, values.data(), input + batch.add(0));
+        spread_sent(code, s, values.data(), input + batch.add(0, factor));
     }
     return batch.make_job(input);
 }

@@ -561,7 +561,8 @@ public:
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, device), "device properties");
         d_name = properties.name;
-        if (!options.codeword && !(d_setup.message_only && d_code.systematic_prefix())) {
+        if (!options.codeword && d_setup.bits &&
+            !(d_setup.message_only && d_code.systematic_prefix())) {
             d_positions = copied(d_code.message_positions());
         }
         if (const auto& sent = d_code.sent_positions(); !sent.empty()) {
@@ -606,16 +607,11 @@ public:
                 fill(s, number, call);
             },
             [&](ldpc_array_slot& s) {
-                const auto bits = d_options.codeword ? d_code.n() : d_code.k();
-                const std::size_t items = d_packed ? (bits + 7) / 8 : bits;
-                give(s.output->get(),
-                     d_setup.frame_output_bytes(d_code),
-                     d_positions ? d_positions->get() : nullptr,
-                     s.frames,
-                     bits,
-                     d_packed,
-                     call.out + s.first * items,
-                     s.dense);
+                if (d_options.soft == ldpc_soft_output::none) {
+                    give_decisions(s, call.out);
+                } else {
+                    give_llrs(s, call.out);
+                }
                 const auto* const from =
                     reinterpret_cast<const ldpc::frame_status*>(s.statuses->data());
                 for (std::size_t f = 0; f < s.frames; ++f) {
@@ -625,6 +621,34 @@ public:
     }
 
 private:
+    void give_decisions(ldpc_array_slot& s, std::byte* out)
+    {
+        const auto bits = d_options.codeword ? d_code.n() : d_code.k();
+        const std::size_t items = d_packed ? (bits + 7) / 8 : bits;
+        give(s.output->get(),
+             d_setup.frame_output_bytes(d_code),
+             d_positions ? d_positions->get() : nullptr,
+             s.frames,
+             bits,
+             d_packed,
+             out + s.first * items,
+             s.dense);
+    }
+
+    void give_llrs(ldpc_array_slot& s, std::byte* out)
+    {
+        const std::size_t n = d_code.n();
+        check(cudaMemcpy2DAsync(out + s.first * n,
+                                n,
+                                s.output->get() + d_setup.soft_offset(d_code),
+                                d_setup.frame_output_bytes(d_code),
+                                n,
+                                s.frames,
+                                cudaMemcpyDefault,
+                                d_queue->get()),
+              "copy of the output");
+    }
+
     using numbers = buffer<std::uint32_t>;
 
     static std::unique_ptr<numbers> copied(const std::vector<std::uint32_t>& list)
@@ -641,8 +665,12 @@ private:
         const auto stream = d_queue->get();
         if (s.tabled != s.frames) {
             ldpc::frame_batch batch(d_setup, d_limits);
+            const auto factor = ldpc::soft_factor(
+                d_setup.rule(d_code),
+                d_options.soft_scale > 0 ? d_options.soft_scale : d_options.llr_scale,
+                d_options.positive_bit);
             for (std::size_t f = 0; f < s.frames; ++f) {
-                batch.add(0);
+                batch.add(0, factor);
             }
             finish_queue(); // a copy of the table may be under way
             s.job = batch.make_job(s.table->data());

@@ -29,8 +29,9 @@ public:
 
     std::size_t output_items() const
     {
-        const std::size_t bits = d_options.codeword ? code().n() : code().k();
-        return d_packed ? (bits + 7) / 8 : bits;
+        const bool all = d_options.codeword || soft();
+        const std::size_t bits = all ? code().n() : code().k();
+        return d_packed && !soft() ? (bits + 7) / 8 : bits;
     }
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)
@@ -70,8 +71,7 @@ private:
                 return n > 0;
             },
             [&] {
-                const auto n = d_packed ? host().pull_packed(to + given, room - given)
-                                        : host().pull_bits(to + given, room - given);
+                const auto n = pull(to + given, room - given);
                 given += n;
                 ldpc_decoder::report r;
                 if (host().take_report(r)) {
@@ -79,6 +79,15 @@ private:
                 }
                 return n > 0;
             });
+    }
+
+    bool soft() const { return d_options.soft != ldpc_soft_output::none; }
+
+    std::size_t pull(std::uint8_t* to, std::size_t room)
+    {
+        return soft()     ? host().pull_llrs(reinterpret_cast<std::int8_t*>(to), room)
+               : d_packed ? host().pull_packed(to, room)
+                          : host().pull_bits(to, room);
     }
 
     const bool d_packed;

@@ -51,6 +51,12 @@ struct code_list {
     }
 };
 
+void check_llr_scale(float scale)
+{
+    require(
+        std::isfinite(scale) && scale > 0, "llr_scale", scale, "finite values above 0");
+}
+
 void check_esn0_db(double esn0_db)
 {
     require(esn0_db >= -10 && esn0_db <= 30, "esn0_db", esn0_db, "-10 to 30 dB");
@@ -132,12 +138,14 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
             rate,
             noise == source::estimated ? std::nullopt : std::optional(esn0_db));
     }
-    enum class kind { message, codeword, bbframe };
+    enum class kind { message, codeword, bbframe, llr, extrinsic };
     const auto given = choose<kind>("output",
                                     output,
                                     { { "message", kind::message },
                                       { "codeword", kind::codeword },
-                                      { "bbframe", kind::bbframe } });
+                                      { "bbframe", kind::bbframe },
+                                      { "llr", kind::llr },
+                                      { "extrinsic", kind::extrinsic } });
     const bool bbframe = given == kind::bbframe;
     const bool as_it_is = code_file.empty() && named_codes.empty() && punctured.empty() &&
                           shortened.empty();
@@ -173,11 +181,20 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");
     options.early_stop = early_stop;
     options.codeword = given == kind::codeword;
-    options.keep_codeword = llr_pdu;
+    options.soft = given == kind::llr         ? ldpc_soft_output::posterior
+                   : given == kind::extrinsic ? ldpc_soft_output::extrinsic
+                                              : ldpc_soft_output::none;
+    options.keep_soft = llr_pdu;
+    if (symbols) { // whose LLRs have a scale and a sign of their own
+        check_llr_scale(llr_scale);
+        options.soft_scale = llr_scale;
+    }
     options.offset = offset;
     options.normalization = normalization;
-    options.positive_bit =
-        symbols ? 0 : not_negative("positive_bit", positive_bit, "0 and 1");
+    const auto positive = not_negative("positive_bit", positive_bit, "0 and 1");
+    check_positive_bit(positive);
+    options.positive_bit = symbols ? 0 : positive;
+    const bool negate = positive != options.positive_bit;
     set_run_options(options,
                     batch,
                     slots,
@@ -200,7 +217,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
         std::move(bbframes),
         std::move(symbols),
         item_bytes ? item_bytes : item_size(options.format),
-        noise == source::tag);
+        noise == source::tag,
+        negate);
 }
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
@@ -211,15 +229,18 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                                          std::optional<bbframe_output> bbframes,
                                          std::unique_ptr<symbol_input> symbols,
                                          std::size_t item_bytes,
-                                         bool esn0_by_tags)
+                                         bool esn0_by_tags,
+                                         bool negate)
     : gr::block("gpu_ldpc_dvbs2",
                 gr::io_signature::make(1, 1, item_bytes),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       decoder_block(item_bytes, sizeof(std::uint8_t)),
       d_options(options),
       d_index(index_of(names)),
-      d_packed(packed_output),
+      d_soft(options.soft != ldpc_soft_output::none),
+      d_packed(packed_output && !d_soft),
       d_acm(acm),
+      d_negate(negate),
       d_status_tags(tags),
       d_iterations_key(pmt::mp("ldpc_iterations")),
       d_valid_key(pmt::mp("ldpc_valid")),
@@ -281,8 +302,8 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
         }
         if (begun) {
             add_report(first + given, *begun);
-            if (d_options.keep_codeword) {
-                send_decisions(*begun);
+            if (d_options.keep_soft) {
+                send_llrs(*begun);
             }
             iterations += begun->iterations;
             ++d_frames;
@@ -310,6 +331,8 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
     if (d_bbframes) {
         auto& message = d_bbframes->message(); // has room for all of it
         n = d_decoder.pull_packed(message.data(), message.size());
+    } else if (d_soft) {
+        n = pull_llrs(reinterpret_cast<std::int8_t*>(out), room);
     } else {
         n = d_packed ? d_decoder.pull_packed(out, room) : d_decoder.pull_bits(out, room);
     }
@@ -324,14 +347,26 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
     return n;
 }
 
-void gpu_ldpc_dvbs2_impl::send_decisions(const ldpc_decoder::report& report)
+std::size_t gpu_ldpc_dvbs2_impl::pull_llrs(std::int8_t* out, std::size_t room)
 {
-    const std::int8_t certain = d_options.positive_bit ? -127 : 127; // of a bit 0
-    const auto& packed = d_decoder.codeword();
-    std::vector<std::int8_t> llr(d_decoder.code(report.code).n());
-    for (std::size_t i = 0; i < llr.size(); ++i) {
-        llr[i] = packed[i / 8] >> (7 - i % 8) & 1u ? -certain : certain;
+    const auto n = d_decoder.pull_llrs(out, room);
+    give_sign(out, n);
+    return n;
+}
+
+void gpu_ldpc_dvbs2_impl::give_sign(std::int8_t* llrs, std::size_t count) const
+{
+    if (d_negate) {
+        for (std::size_t i = 0; i < count; ++i) {
+            llrs[i] = std::int8_t(-llrs[i]);
+        }
     }
+}
+
+void gpu_ldpc_dvbs2_impl::send_llrs(const ldpc_decoder::report& report)
+{
+    auto llr = d_decoder.llrs();
+    give_sign(llr.data(), llr.size());
     auto meta = pmt::make_dict();
     meta = pmt::dict_add(meta, pmt::mp("simd_size"), pmt::from_long(1));
     meta = pmt::dict_add(meta, pmt::mp("frame_cnt"), pmt::from_uint64(report.frame));
@@ -469,7 +504,7 @@ std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
         in_frame = std::min(sent[in_frame], d_decoder.code(code).n() - 1);
     }
     auto bit = in_frame;
-    if (!d_options.codeword) {
+    if (!d_options.codeword && !d_soft) {
         const auto& message = d_decoder.code(code).message_positions();
         const auto next = std::upper_bound(message.begin(), message.end(), in_frame);
         bit = next == message.begin() ? 0 : next - message.begin() - 1;
@@ -578,18 +613,16 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
 
 void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
 {
-    require(std::isfinite(llr_scale) && llr_scale > 0,
-            "llr_scale",
-            llr_scale,
-            "finite values above 0");
-    if (d_symbols) {
-        return; // they have none
-    }
+    check_llr_scale(llr_scale);
     change_when("llr_scale", [this, llr_scale] {
         if (d_decoder.missing() > 0) {
             return false; // a frame has one scale
         }
-        d_decoder.set_llr_scale(llr_scale);
+        if (d_symbols) {
+            d_decoder.set_soft_scale(llr_scale);
+        } else {
+            d_decoder.set_llr_scale(llr_scale);
+        }
         return true;
     });
 }

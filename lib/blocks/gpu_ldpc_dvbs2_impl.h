@@ -24,7 +24,8 @@ class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
     //! The codes of \p options, first the one to begin with, and their names; how
-    //! BBFRAMEs are made, and symbols demapped, if they are.
+    //! BBFRAMEs are made, and symbols demapped, if they are. \p negate: LLRs that are
+    //! given have the other sign than those that the decoder takes.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
@@ -33,7 +34,8 @@ public:
                         std::optional<bbframe_output> bbframes,
                         std::unique_ptr<symbol_input> symbols,
                         std::size_t item_bytes,
-                        bool esn0_by_tags);
+                        bool esn0_by_tags,
+                        bool negate);
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
@@ -56,7 +58,9 @@ private:
                            std::size_t room,
                            std::optional<ldpc_decoder::report>& begun);
     void add_report(std::uint64_t item, const ldpc_decoder::report& report);
-    void send_decisions(const ldpc_decoder::report& report);
+    std::size_t pull_llrs(std::int8_t* out, std::size_t room);
+    void send_llrs(const ldpc_decoder::report& report);
+    void give_sign(std::int8_t* llrs, std::size_t count) const;
 
     bool push_frames(input& in, std::size_t count);
     bool skip(input& in, std::size_t count);
@@ -71,7 +75,7 @@ private:
 
     const ldpc_options d_options;
     const std::map<std::string, unsigned> d_index; // of the codes, by name
-    const bool d_packed, d_acm;
+    const bool d_soft, d_packed, d_acm, d_negate;
     const status_tags d_status_tags;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
     const pmt::pmt_t d_bch_errors_key, d_bch_valid_key, d_length_key;

@@ -180,11 +180,18 @@ private:
         frames.out_bits = d_setup.output_bits(d_setup.codes[group.code]);
         frames.max_iterations = d_setup.max_iterations;
         frames.early_stop = d_setup.early_stop;
+        const bool soft = d_setup.soft != ldpc_soft_output::none;
+        frames.extrinsic = d_setup.soft == ldpc_soft_output::extrinsic;
         for (unsigned l = 0; l < group.count; ++l) {
             const auto index = group.first + l;
             frames.channel[l] = channel(in, index, l);
             frames.decisions[l] =
                 reinterpret_cast<std::uint8_t*>(memory.output + in.place(index).output);
+            if (soft) {
+                frames.soft[l] = reinterpret_cast<std::int8_t*>(frames.decisions[l]) +
+                                 d_setup.soft_offset(d_setup.codes[group.code]);
+                frames.soft_factor[l] = in.place(index).soft_factor;
+            }
         }
         d_kernel.decode(p.lanes->view(),
                         lane_arithmetic(p.rule),
@@ -203,7 +210,8 @@ private:
             d_flooding[in.worker].decode(d_setup.codes[group.code],
                                          d_codes[group.code]->rule,
                                          channel(in, group.first, 0),
-                                         in.memory.output + f.output);
+                                         in.memory.output + f.output,
+                                         f.soft_factor);
     }
 
     const setup d_setup;

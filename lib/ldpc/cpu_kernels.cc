@@ -179,18 +179,31 @@ private:
         return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
     }
 
-    // Channel values, a codeword per lane; lanes without one take the first.
-    void load()
+    // Where channel values are, a codeword per lane; lanes without one take the first.
+    void find_channels(const input* (&from)[lanes]) const
     {
-        const input* from[lanes];
         for (unsigned l = 0; l < lanes; ++l) {
             from[l] =
                 static_cast<const input*>(d_frames.channel[l < d_frames.count ? l : 0]);
         }
+    }
+
+    vec limited(vec x) const
+    {
+        const auto bound =
+            value(d_channel_limit); // first: else -fsanitize makes it an int
+        const vec limit = vec{} + bound;
+        return Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
+    }
+
+    void load()
+    {
+        const input* from[lanes];
+        find_channels(from);
         std::uint32_t i = 0;
         if constexpr (sizeof(input) == 1) {
             for (; i + 16 <= d_code.n; i += 16) {
-                load_16(from, i);
+                load_16(from, i, d_posterior + i);
             }
         }
         constexpr std::uint32_t tile = 64;
@@ -202,13 +215,9 @@ private:
                 }
             }
         }
-        const auto bound =
-            value(d_channel_limit); // first: else -fsanitize makes it an int
-        const vec limit = vec{} + bound;
         for (i = 0; i < d_code.n; ++i) {
             // Adding 0 makes 0 of the float −0.
-            const vec x = d_posterior[i] + vec{};
-            d_posterior[i] = Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
+            d_posterior[i] = limited(d_posterior[i] + vec{});
         }
     }
 
@@ -245,26 +254,35 @@ private:
 #endif
     }
 
-    // Sixteen bytes of each lane, turned over in four rounds of interleaving.
-    void load_16(const input* const* from, std::uint32_t i)
+    // Sixteen rows become columns, in four rounds of interleaving.
+    static void turn_over(bytes (&a)[16])
+    {
+        bytes b[16];
+        for (unsigned round = 0; round < 4; ++round) {
+            for (unsigned l = 0; l < 8; ++l) {
+                b[2 * l] = interleaved<0>(a[l], a[l + 8]);
+                b[2 * l + 1] = interleaved<8>(a[l], a[l + 8]);
+            }
+            for (unsigned l = 0; l < 16; ++l) {
+                a[l] = b[l];
+            }
+        }
+    }
+
+    // Lanes that are turned over together.
+    static constexpr unsigned group = lanes < 16 ? lanes : 16;
+    static_assert(lanes % group == 0, "");
+
+    // Sixteen bytes of each lane.
+    static void load_16(const input* const* from, std::uint32_t i, vec* to)
     {
         alignas(64) std::int8_t rows[16][lanes];
-        static_assert(lanes % 16 == 0 || lanes == 8, "");
-        constexpr unsigned group = lanes < 16 ? lanes : 16;
         for (unsigned first = 0; first < lanes; first += group) {
-            bytes a[16] = {}, b[16];
+            bytes a[16] = {};
             for (unsigned l = 0; l < group; ++l) {
                 __builtin_memcpy(&a[l], from[first + l] + i, 16);
             }
-            for (unsigned round = 0; round < 4; ++round) {
-                for (unsigned l = 0; l < 8; ++l) {
-                    b[2 * l] = interleaved<0>(a[l], a[l + 8]);
-                    b[2 * l + 1] = interleaved<8>(a[l], a[l + 8]);
-                }
-                for (unsigned l = 0; l < 16; ++l) {
-                    a[l] = b[l];
-                }
-            }
+            turn_over(a);
             for (unsigned j = 0; j < 16; ++j) {
                 __builtin_memcpy(rows[j] + first, &a[j], group);
             }
@@ -272,7 +290,7 @@ private:
         for (unsigned j = 0; j < 16; ++j) {
             typename vector_of<std::int8_t, lanes>::type row;
             __builtin_memcpy(&row, rows[j], sizeof(row));
-            d_posterior[i + j] = Arithmetic::widen(row);
+            to[j] = Arithmetic::widen(row);
         }
     }
 
@@ -453,6 +471,7 @@ private:
             count_violated();
         }
         pack_decisions();
+        write_llrs(open);
         unsigned ended = 0;
         for (unsigned l = 0; l < d_frames.count; ++l) {
             if (d_live[l] && !open[l]) {
@@ -487,6 +506,69 @@ private:
         auto* const out = d_frames.decisions[l];
         for (std::uint32_t byte = 0; byte * 8 < d_frames.out_bits; ++byte) {
             out[byte] = d_bytes[std::size_t(byte) * lanes + l];
+        }
+    }
+
+    // LLRs of the codewords that end, sixteen positions at a time.
+    void write_llrs(flags open) const
+    {
+        if (!d_frames.soft[0]) {
+            return;
+        }
+        const input* from[lanes];
+        find_channels(from);
+        for (std::uint32_t i = 0; i < d_code.n; i += 16) {
+            const auto count = d_code.n - i < 16 ? d_code.n - i : 16;
+            vec known[16] = {};
+            if (d_frames.extrinsic) {
+                load_channels(from, i, count, known);
+            }
+            alignas(64) std::int8_t rows[16][lanes] = {};
+            for (unsigned j = 0; j < count; ++j) {
+                llrs_of(d_posterior[i + j] - limited(known[j]), rows[j]);
+            }
+            for (unsigned first = 0; first < lanes; first += group) {
+                bytes a[16] = {};
+                for (unsigned j = 0; j < 16; ++j) {
+                    __builtin_memcpy(&a[j], rows[j] + first, group);
+                }
+                turn_over(a);
+                for (unsigned k = 0; k < group; ++k) {
+                    const auto l = first + k;
+                    if (l < d_frames.count && d_live[l] && !open[l]) {
+                        __builtin_memcpy(d_frames.soft[l] + i, &a[k], count);
+                    }
+                }
+            }
+        }
+    }
+
+    // Of up to sixteen positions.
+    static void
+    load_channels(const input* const* from, std::uint32_t i, unsigned count, vec* to)
+    {
+        if constexpr (sizeof(input) == 1) {
+            if (count == 16) {
+                return load_16(from, i, to);
+            }
+        }
+        for (unsigned l = 0; l < lanes; ++l) {
+            for (unsigned j = 0; j < count; ++j) {
+                reinterpret_cast<lane_value*>(to + j)[l] = from[l][i + j];
+            }
+        }
+    }
+
+    // As soft_value() does. Beyond 2^23 a float has no fraction, and its lowest bits are
+    // those of the integer.
+    void llrs_of(vec x, std::int8_t* row) const
+    {
+        for (unsigned l = 0; l < lanes; ++l) {
+            constexpr float limit = 127, whole = 12582912.0f;
+            const float y = float(x[l]) * d_frames.soft_factor[l];
+            const float above = y > -limit ? y : -limit;
+            row[l] = std::int8_t(__builtin_bit_cast(
+                std::uint32_t, (above < limit ? above : limit) + whole));
         }
     }
 

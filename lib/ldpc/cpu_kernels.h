@@ -71,6 +71,9 @@ struct frames {
     std::uint32_t out_bits;
     unsigned max_iterations;
     bool early_stop;
+    std::int8_t* soft[max_lanes]; //!< n LLRs go there, or to none
+    float soft_factor[max_lanes];
+    bool extrinsic;                       //!< less the channel values
     std::uint16_t iterations[max_lanes];  //!< written
     std::uint32_t unsatisfied[max_lanes]; //!< written, from 0
 };

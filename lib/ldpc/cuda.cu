@@ -117,7 +117,9 @@ private:
                                     s.status.get() };
         const stopping stop{ d_setup.max_iterations,
                              d_setup.early_stop,
-                             d_setup.output_bits(code) };
+                             d_setup.output_bits(code),
+                             d_setup.soft,
+                             std::uint32_t(d_setup.soft_offset(code)) };
         d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.queue.get());
     }
 
@@ -129,8 +131,11 @@ private:
             return;
         }
         const auto& code = d_setup.codes[index];
-        auto launch =
-            make_launch_plan(code, d_setup.rule(code), d_setup.schedule, d_device);
+        auto launch = make_launch_plan(code,
+                                       d_setup.rule(code),
+                                       d_setup.soft != ldpc_soft_output::none,
+                                       d_setup.schedule,
+                                       d_device);
         const auto bytes = launch->scratch_bytes(d_limits.pieces);
         if (!d_scratch || d_scratch->bytes() < bytes) {
             // What there is stays until there is more: codes that are prepared use it,

@@ -192,7 +192,7 @@ private:
 } // namespace
 
 std::unique_ptr<launch_plan>
-make_circulants_plan(const ldpc_code& code, const message_rule& rule, int device)
+make_circulants_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
     // Halves hold integers up to 2048; violated checks are counted in 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||

@@ -177,6 +177,12 @@ private:
             d_args.frames.status[frame.status] = { iterations, violated };
         }
         write_decisions(w, d_args.frames.output + frame.output);
+        if (d_args.stop.soft != ldpc_soft_output::none) {
+            const soft_writer llrs(d_args.frames, frame, d_args.stop, pairs::unit);
+            for (unsigned i = d_j; i < d_table.n; i += d_table.team) {
+                llrs.write<std::int8_t>(i, pairs::of_codeword(d_posterior[i], w));
+            }
+        }
     }
 
     // Four bits at a time; input is padded to whole vectors.

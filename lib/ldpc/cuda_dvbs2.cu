@@ -108,10 +108,10 @@ private:
 } // namespace
 
 std::unique_ptr<launch_plan>
-make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, int device)
+make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
 {
     std::vector<plan_by_batch::plan> plans;
-    if (auto pairs = make_pairs_plan(code, rule, device)) {
+    if (auto pairs = make_pairs_plan(code, rule, soft, device)) {
         // Where checks are large and a codeword has a multiprocessor to itself, fewer
         // threads with twice the work are faster.
         int multiprocessors = 0;
@@ -123,7 +123,7 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, int device)
             { std::move(pairs), large_checks ? std::size_t(multiprocessors) + 1 : 0 });
     }
     if (plans.empty() || plans.back().from > 0) {
-        if (auto folded = make_folded_plan(code, rule, device)) {
+        if (auto folded = make_folded_plan(code, rule, soft, device)) {
             plans.push_back({ std::move(folded), 0 });
         } else if (!plans.empty()) {
             plans.back().from = 0;
@@ -133,7 +133,7 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, int device)
 }
 
 std::unique_ptr<launch_plan>
-make_folded_plan(const ldpc_code& code, const message_rule& rule, int device)
+make_folded_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
     // Tables of the kernels have room for so many edges and layers.
     if (code.addresses().empty() || code.q() > std::size(layer_table{}.layer) ||

@@ -106,6 +106,16 @@ private:
             d_args.frames.status[frame.status] = { i, violated };
         }
         write_decisions(d_args.frames.output + frame.output);
+        if (d_args.stop.soft != ldpc_soft_output::none) {
+            const soft_writer llrs(d_args.frames, frame, d_args.stop, Lanes::unit);
+            if constexpr (Lanes::lanes == 2) {
+                write_llrs<std::int8_t>(llrs);
+            } else if (d_args.value_bytes == 2) {
+                write_llrs<std::int16_t>(llrs);
+            } else {
+                write_llrs<float>(llrs);
+            }
+        }
     }
 
     __device__ void load(const std::uint8_t* input)
@@ -560,6 +570,50 @@ private:
                     }
                 }
             }
+        }
+    }
+
+    template <class T>
+    __device__ void write_llrs(const soft_writer& llrs) const
+    {
+        for (unsigned i = 4 * d_j; i < d_table.message_bits; i += 4 * threads) {
+            float x[4];
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) {
+                x[k] = message_posterior(i + k);
+            }
+            llrs.write_four<T>(i, x);
+        }
+        for (unsigned lane = 0; lane < Lanes::lanes; ++lane) {
+            soft_writer::run<T> run(
+                llrs, d_table.message_bits + (d_j + lane * threads) * d_table.q);
+            for (unsigned i = 0; i < d_table.q; ++i) {
+                messages m;
+                if (Lanes::keeps_sum) {
+                    m.load(layer_state(i));
+                }
+                const auto x = parity_posterior(kept_parity(parity_at(i, d_j)), m);
+                run.add(lane_of(x, lane));
+            }
+            run.end();
+        }
+    }
+    __device__ float message_posterior(unsigned bit) const
+    {
+        if constexpr (Lanes::lanes == 2) {
+            const unsigned g = bit / group, m = bit % group;
+            const bool high = m >= threads;
+            return lane_of(d_posterior[g * threads + m - high * threads], high);
+        } else {
+            return d_posterior[bit];
+        }
+    }
+    __device__ static float lane_of(value x, unsigned lane)
+    {
+        if constexpr (Lanes::lanes == 2) {
+            return lane ? __high2float(x) : __low2float(x);
+        } else {
+            return x;
         }
     }
 

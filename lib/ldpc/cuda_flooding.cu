@@ -5,6 +5,7 @@
  * node of a codeword: the decoder of Feltrin's thesis, for any code. */
 
 #include "cuda_arithmetic.h"
+#include "cuda_soft.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -151,6 +152,17 @@ write_decisions(device_frames frames, batch<Values> b, std::uint32_t out_bits)
     frames.output[frames.table[w].output + byte] = std::uint8_t(bits);
 }
 
+template <class Values>
+__global__ void write_llrs(graph g, device_frames frames, batch<Values> b, stopping stop)
+{
+    const auto w = lane(b.width), bit = node(b.width);
+    if (bit < g.n) {
+        const soft_writer llrs(frames, frames.table[w], stop);
+        llrs.write<typename Values::message>(
+            bit, b.posteriors[std::size_t(bit) * b.width + w]);
+    }
+}
+
 template <class T>
 cuda::buffer<T> to_device(const std::vector<T>& values)
 {
@@ -220,8 +232,14 @@ public:
                 judge<Values><<<grid(1), threads, 0, stream>>>(frames, b, i, last);
             }
         }
-        write_decisions<Values><<<grid((stop.out_bits + 7) / 8), threads, 0, stream>>>(
-            frames, b, stop.out_bits);
+        if (stop.out_bits > 0) {
+            write_decisions<Values>
+                <<<grid((stop.out_bits + 7) / 8), threads, 0, stream>>>(
+                    frames, b, stop.out_bits);
+        }
+        if (stop.soft != ldpc_soft_output::none) {
+            write_llrs<Values><<<grid(g.n), threads, 0, stream>>>(g, frames, b, stop);
+        }
         cuda::check(cudaGetLastError(), "LDPC kernels");
     }
 

@@ -36,6 +36,8 @@ struct stopping {
     std::uint32_t max_iterations;
     bool early_stop;
     std::uint32_t out_bits;
+    ldpc_soft_output soft;
+    std::uint32_t soft_at; //!< bytes from a codeword's output to its LLRs
 };
 
 inline device_arithmetic arithmetic_of(const message_rule& r)
@@ -56,9 +58,10 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! The first of those below that takes a code.
+//! The first of those below that takes a code. \p soft: it gives LLRs.
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
+                                              bool soft,
                                               ldpc_schedule schedule,
                                               int device);
 
@@ -68,24 +71,26 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 //! Layered, codes of DVB-S2: a plan of pairs or a folded one, whichever is faster for as
 //! many codewords as there are.
 std::unique_ptr<launch_plan>
-make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, int device);
+make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
 //! Of those, for int8: a pair of codewords per block. For large batches the fastest.
 std::unique_ptr<launch_plan>
-make_pairs_plan(const ldpc_code& code, const message_rule& rule, int device);
+make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
 //! Of those: a codeword per block, in int8 folded.
 std::unique_ptr<launch_plan>
-make_folded_plan(const ldpc_code& code, const message_rule& rule, int device);
+make_folded_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
 //! Layered, codes of circulants without a chain, int8: a pair of codewords per team of
 //! threads.
-std::unique_ptr<launch_plan>
-make_circulants_plan(const ldpc_code& code, const message_rule& rule, int device);
+std::unique_ptr<launch_plan> make_circulants_plan(const ldpc_code& code,
+                                                  const message_rule& rule,
+                                                  bool soft,
+                                                  int device);
 
 //! Layered, any code.
 std::unique_ptr<launch_plan>
-make_layered_plan(const ldpc_code& code, const message_rule& rule, int device);
+make_layered_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
 //! Flooding, any code.
 std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,

@@ -13,6 +13,7 @@
 #define INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
 
 #include "cuda_dvbs2.h"
+#include "cuda_soft.cuh"
 #include <cuda_fp16.h>
 #include <cstdint>
 

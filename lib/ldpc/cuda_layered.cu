@@ -6,6 +6,7 @@
  * in device memory. */
 
 #include "cuda_arithmetic.h"
+#include "cuda_soft.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -110,6 +111,12 @@ private:
             d_frames.status[frame.status] = { i, violated };
         }
         write_decisions(d_frames.output + frame.output);
+        if (d_stop.soft != ldpc_soft_output::none) {
+            const soft_writer llrs(d_frames, frame, d_stop);
+            for (std::uint32_t i = threadIdx.x; i < d_code.n; i += threads) {
+                llrs.write<message>(i, d_posterior[i]);
+            }
+        }
     }
 
     __device__ std::uint32_t place(const device_layer& l, unsigned e, unsigned c) const
@@ -462,7 +469,7 @@ private:
 } // namespace
 
 std::unique_ptr<launch_plan>
-make_layered_plan(const ldpc_code& code, const message_rule& rule, int device)
+make_layered_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
     switch (rule.precision) {
     case ldpc_precision::int8:

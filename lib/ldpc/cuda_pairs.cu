@@ -4,7 +4,7 @@
 /* Pairs of codewords in int8: the table of a code, its kernel, and the launch. */
 
 #include "cuda_pair_plan.h"
-#include "cuda_pairs.cuh"
+#include "cuda_pair_variants.cuh"
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -13,89 +13,6 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 namespace {
-
-// A kernel, and what it wants to know of memory.
-struct pair_variant {
-    void (*kernel)(pair_table, pair_arguments) = nullptr;
-    unsigned message_edges = 0;
-    unsigned most_shared = 0; // edges of a layer to bits that have several
-    bool external = false;
-    std::size_t (*state_words)(unsigned q) = nullptr;
-    std::size_t (*shared_bytes)(const pair_table& table, bool wrap) = nullptr;
-};
-
-template <
-    unsigned MessageEdges,
-    bool SharedParity,
-    bool SharedTable,
-    bool Irregular = false,
-    bool External = false,
-    unsigned Blocks =
-        Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
-pair_variant variant()
-{
-    using d =
-        pairs::decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>;
-    return { pairs::decode_pairs<MessageEdges,
-                                 SharedParity,
-                                 SharedTable,
-                                 Irregular,
-                                 External,
-                                 Blocks>,
-             MessageEdges,
-             d::most_shared,
-             External,
-             d::state_words,
-             d::shared_bytes };
-}
-
-// For checks of up to so many edges, whether layers have the same or not.
-pair_variant choose_irregular(unsigned edges)
-{
-    return edges <= 5    ? variant<5, true, true, true>()
-           : edges <= 8  ? variant<8, true, true, true>()
-           : edges <= 12 ? variant<12, false, true, true, false, 1>()
-           : edges <= 15 ? variant<15, false, true, true, false, 1>()
-           : edges <= 18 ? variant<18, false, true, true, false, 1>()
-           : edges <= 28 ? variant<28, false, false, true, false, 1>()
-                         : pair_variant{};
-}
-
-pair_variant choose(unsigned edges, bool irregular, bool large, bool small)
-{
-    if (irregular) {
-        // Short frames, of which two blocks fit on a multiprocessor.
-        return edges > 8 && edges <= 11 && small    ? variant<11, true, true, true>()
-               : edges > 12 && edges <= 17 && small ? variant<17, true, true, true>()
-                                                    : choose_irregular(edges);
-    }
-    switch (edges) {
-    case 2:
-        return variant<2, true, true>();
-    case 3:
-        return variant<3, true, true>();
-    case 4:
-        return variant<4, true, true>();
-    case 5:
-        return variant<5, true, true>();
-    case 8:
-        return variant<8, true, true>();
-    case 9:
-        return variant<9, true, true>();
-    case 12:
-        return variant<12, false, true>();
-    case 16:
-        return variant<16, false, true>();
-    case 20:
-        return variant<20, false, true>();
-    case 25:
-        return large ? variant<25, false, false>() : variant<25, true, true>();
-    case 28:
-        return variant<28, false, false, false, true>();
-    default:
-        return choose_irregular(edges);
-    }
-}
 
 struct edge {
     unsigned group, shift, round;
@@ -161,7 +78,7 @@ private:
 };
 
 // None for a code that the kernels are not made for.
-std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
+std::unique_ptr<pair_table> make_table(const ldpc_code& code, bool soft, pair_variant& v)
 {
     const auto layers = layers_of(code);
     const auto q = code.q();
@@ -175,6 +92,7 @@ std::unique_ptr<pair_table> make_table(const ldpc_code& code, pair_variant& v)
         irregular |= layer.size() != layers[0].size();
     }
     const unsigned message_bits = code.n() - code.checks(); // shortened ones too
+    const auto choose = soft ? choose_soft_pairs : choose_pairs;
     v = choose(largest, irregular, message_bits > 32400, code.n() <= 16200);
     auto table = std::make_unique<pair_table>();
     if (!v.kernel || q > std::size(table->layer) ||
@@ -278,6 +196,11 @@ private:
 
 } // namespace
 
+pair_variant choose_pairs(unsigned edges, bool irregular, bool large, bool small)
+{
+    return choose<false>(edges, irregular, large, small);
+}
+
 namespace {
 
 double half_of(double x) { return __half2float(__double2half(x)); }
@@ -319,7 +242,7 @@ bool pair_outgoing::follows(const message_rule& rule) const
 }
 
 std::unique_ptr<launch_plan>
-make_pairs_plan(const ldpc_code& code, const message_rule& rule, int device)
+make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
 {
     // Halves hold integers up to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
@@ -329,7 +252,7 @@ make_pairs_plan(const ldpc_code& code, const message_rule& rule, int device)
     }
     const pair_outgoing values(rule);
     pair_variant v;
-    auto table = make_table(code, v);
+    auto table = make_table(code, soft, v);
     if (!table || !values.follows(rule)) {
         return nullptr;
     }

@@ -19,6 +19,7 @@
 #define INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 
 #include "cuda_pairs.h"
+#include "cuda_soft.cuh"
 #include <cuda_fp16.h>
 
 namespace gr::gpufec::ldpc {
@@ -46,6 +47,10 @@ __device__ inline half2 value_of(std::uint32_t x)
     return *reinterpret_cast<half2*>(&x);
 }
 __device__ inline half2 all(float x) { return __float2half2_rn(x); }
+__device__ inline float of_codeword(std::uint32_t pair, unsigned w)
+{
+    return w ? __high2float(value_of(pair)) : __low2float(value_of(pair));
+}
 
 // x, which the compiler cannot make anew, and so keeps: what it would read again in a
 // loop, there waits for whatever is being fetched.
@@ -356,15 +361,20 @@ private:
     half2 d_octet[octets];
 };
 
+// Soft: LLRs are given out, for which the message to a check's own parity bit is kept
+// too.
 template <unsigned MessageEdges,
           bool SharedParity,
           bool SharedTable,
           bool Irregular,
-          bool External>
+          bool External,
+          bool Soft>
 class decoder
 {
-    using parity = std::uint16_t;                       // bytes, 128 added
-    static constexpr unsigned edges = MessageEdges + 1; // the parity bit before: edge 0
+    using parity = std::uint16_t; // bytes, 128 added
+    // The parity bit before: edge 0.
+    static constexpr unsigned edges = MessageEdges + 1 + Soft;
+    static constexpr unsigned own_edge = MessageEdges + 1; // if Soft
     using kept = messages<edges>;
     static constexpr unsigned layer_words = kept::layer_words;
     // Of a layer in the table in shared memory: edges, head, up to whole vectors.
@@ -499,6 +509,11 @@ private:
             d_args.frames.status[frame.status] = { iterations, violated };
         }
         write_decisions(w, d_args.frames.output + frame.output);
+        if constexpr (Soft) {
+            write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
+        }
+        __syncthreads(); // the other codeword may go on, and this one's posteriors with
+                         // it
     }
 
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
@@ -831,11 +846,18 @@ private:
             }
         }
         set_parity(c.at, __byte_perm(bits(__hsub2(before, c.message)), 0, 0x4420));
+        if constexpr (Soft) {
+            c.posterior = renewed.posterior(own_edge, t_own);
+        }
         renewed.finish(before);
         renewed.fresh.store(c.state);
-        const auto own = renewed.message(t_own);
-        c.message = __hfma2(own.sign, own.magnitude, all(-bias));
-        c.posterior = __hadd2(own_biased, c.message);
+        if constexpr (Soft) {
+            c.message = __hsub2(c.posterior, own_biased);
+        } else {
+            const auto own = renewed.message(t_own);
+            c.message = __hfma2(own.sign, own.magnitude, all(-bias));
+            c.posterior = __hadd2(own_biased, c.message);
+        }
         c.at = c.own;
         c.own += threads;
         c.state.next();
@@ -999,6 +1021,36 @@ private:
             }
         }
     }
+    __device__ void write_llrs(unsigned w, const soft_writer& llrs) const
+    {
+        const auto K = d_table.message_bits;
+        const auto inside = External ? d_table.shared_groups * group : K;
+        for (unsigned i = 4 * d_j; i < K; i += 4 * threads) {
+            const auto x =
+                !External || i < inside
+                    ? reinterpret_cast<const uint4*>(words())[i / 4]
+                    : __ldcg(reinterpret_cast<const uint4*>(d_external + i - inside));
+            const float four[] = { of_codeword(x.x, w),
+                                   of_codeword(x.y, w),
+                                   of_codeword(x.z, w),
+                                   of_codeword(x.w, w) };
+            llrs.write_four<std::int8_t>(i, four);
+        }
+        // Of a parity bit: what is kept, and the message that its own check sent.
+        soft_writer::run<std::int8_t> run(llrs, K + d_j * d_table.q);
+        typename kept::place state(d_state);
+        for (unsigned i = 0; i < d_table.q; ++i) {
+            kept m;
+            m.load(state, i);
+            m.open();
+            const half2 sum = unpacked_parity(get_parity(parity_at(i, d_j)));
+            const half2 less =
+                m.without(sum, own_edge, m.least(d_constants), m.second(d_constants));
+            run.add(of_codeword(bits(__hfma2(sum, all(2), __hneg2(less))), w));
+        }
+        run.end();
+    }
+
     __device__ static std::uint32_t four_signs(const uint4& x, unsigned w)
     {
         const unsigned s = w ? 31 : 15;
@@ -1023,14 +1075,15 @@ template <unsigned MessageEdges,
           bool SharedTable,
           bool Irregular,
           bool External,
+          bool Soft,
           unsigned Blocks>
 __global__ void __launch_bounds__(threads, Blocks)
     decode_pairs(const __grid_constant__ pair_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800
-    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External>(table,
-                                                                          arguments)
+    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External, Soft>(table,
+                                                                                arguments)
         .run();
 #endif
 }

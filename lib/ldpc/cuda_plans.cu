@@ -10,14 +10,18 @@ namespace gr::gpufec::ldpc::device {
 
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
+                                              bool soft,
                                               ldpc_schedule schedule,
                                               int device)
 {
     if (schedule == ldpc_schedule::flooding) {
         return make_flooding_plan(code, rule);
     }
-    return cuda::first_plan(
-        { make_dvbs2_plan, make_circulants_plan, make_layered_plan }, code, rule, device);
+    return cuda::first_plan({ make_dvbs2_plan, make_circulants_plan, make_layered_plan },
+                            code,
+                            rule,
+                            soft,
+                            device);
 }
 
 } // namespace gr::gpufec::ldpc::device

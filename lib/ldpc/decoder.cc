@@ -21,10 +21,9 @@ using namespace ldpc;
 
 namespace {
 
-void check_scale(float scale)
+void check_scale(float scale, const char* name = "llr_scale")
 {
-    require(
-        std::isfinite(scale) && scale > 0, "llr_scale", scale, "finite values above 0");
+    require(std::isfinite(scale) && scale > 0, name, scale, "finite values above 0");
 }
 
 } // namespace
@@ -41,6 +40,10 @@ public:
           d_formats(options.codes.size())
     {
         check_scale(options.llr_scale);
+        require(std::isfinite(options.soft_scale) && options.soft_scale >= 0,
+                "soft_scale",
+                options.soft_scale,
+                "finite values from 0");
         open(make_setup(options));
         d_filling.emplace(*d_setup, d_pipeline->active().limits());
         std::size_t largest = 0;
@@ -140,6 +143,7 @@ public:
 
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes)
     {
+        require_bits(true);
         return pull(bytes, true, [out](const std::uint8_t* from, auto first, auto n) {
             std::memcpy(out, from + first, n);
         });
@@ -147,15 +151,26 @@ public:
 
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits)
     {
+        require_bits(true);
         return pull(bits, false, [out](const std::uint8_t* from, auto first, auto n) {
             unpack_bits(from, first, n, out);
         });
     }
 
+    std::size_t pull_llrs(std::int8_t* out, std::size_t count)
+    {
+        require_bits(false);
+        return pull(count, false, [out](const std::uint8_t* from, auto first, auto n) {
+            std::memcpy(out, from + first, n);
+        });
+    }
+
+    bool soft() const { return d_options.soft != ldpc_soft_output::none; }
+
     std::size_t output_bits(unsigned code) const
     {
         const auto& c = d_options.codes.at(code);
-        return d_options.codeword ? c.n() : c.k();
+        return d_options.codeword || soft() ? c.n() : c.k();
     }
 
     void set_llr_scale(float scale)
@@ -167,11 +182,26 @@ public:
         }
     }
 
+    void set_soft_scale(float scale)
+    {
+        check_scale(scale, "soft_scale");
+        d_options.soft_scale = scale;
+    }
+
     ldpc_options d_options;
     std::optional<report> d_report;
     std::vector<std::uint8_t> d_codeword; // of the frame it is about
+    std::vector<std::int8_t> d_llrs;      // likewise
 
 private:
+    void require_bits(bool bits) const
+    {
+        if (soft() == bits) {
+            throw std::logic_error(bits ? "the options of this decoder ask for LLRs"
+                                        : "the options of this decoder ask for bits");
+        }
+    }
+
     const input_format& format()
     {
         auto& f = d_formats[d_code];
@@ -184,10 +214,20 @@ private:
         return *f;
     }
 
+    float soft_factor() const
+    {
+        return d_setup->soft == ldpc_soft_output::none
+                   ? 0
+                   : ldpc::soft_factor(d_setup->rule(d_options.codes[d_code]),
+                                       d_options.soft_scale > 0 ? d_options.soft_scale
+                                                                : d_options.llr_scale,
+                                       d_options.positive_bit);
+    }
+
     std::byte* place_of_frame()
     {
         d_deadline.start();
-        return d_pipeline->filling()->input + d_filling->add(d_code);
+        return d_pipeline->filling()->input + d_filling->add(d_code, soft_factor());
     }
 
     std::size_t waiting() const override { return d_filling->size(); }
@@ -231,6 +271,7 @@ private:
             if (d_have == n) {
                 const auto first = (d_input.end() - d_input.first()) - n;
                 d_filling->add_raw(d_code,
+                                   soft_factor(),
                                    first * d_setup->raw_value_bytes(),
                                    format().factor(),
                                    format().limit());
@@ -326,6 +367,15 @@ private:
         if (d_options.keep_codeword) {
             d_codeword.assign(d_bits, d_bits + (code.n() + 7) / 8);
         }
+        const auto* const llrs = d_bits + d_setup->soft_offset(code);
+        if (d_options.keep_soft) {
+            d_llrs.assign(reinterpret_cast<const std::int8_t*>(llrs),
+                          reinterpret_cast<const std::int8_t*>(llrs) + code.n());
+        }
+        if (soft()) {
+            d_bits = llrs;
+            return;
+        }
         // Where the message comes first, it is there already, padding included unless
         // parity follows in its last byte.
         const bool as_it_is =
@@ -363,7 +413,7 @@ private:
     std::uint64_t d_frame = 0;            // frames begun to be pulled
     std::size_t d_given_frames = 0;       // frames of the oldest batch already pulled
     std::size_t d_given = 0;              // items of the next one already pulled
-    const std::uint8_t* d_bits = nullptr; // of that frame
+    const std::uint8_t* d_bits = nullptr; // of that frame, or its LLRs
     std::vector<std::uint8_t> d_message;
 };
 
@@ -395,6 +445,11 @@ std::size_t ldpc_decoder::pull_bits(std::uint8_t* out, std::size_t bits)
     return self().pull_bits(out, bits);
 }
 
+std::size_t ldpc_decoder::pull_llrs(std::int8_t* out, std::size_t count)
+{
+    return self().pull_llrs(out, count);
+}
+
 bool ldpc_decoder::take_report(report& r)
 {
     auto& there = self().d_report;
@@ -411,7 +466,10 @@ const std::vector<std::uint8_t>& ldpc_decoder::codeword() const
     return self().d_codeword;
 }
 
+const std::vector<std::int8_t>& ldpc_decoder::llrs() const { return self().d_llrs; }
+
 void ldpc_decoder::set_llr_scale(float scale) { self().set_llr_scale(scale); }
+void ldpc_decoder::set_soft_scale(float scale) { self().set_soft_scale(scale); }
 
 const ldpc_code& ldpc_decoder::code(unsigned index) const
 {

@@ -47,6 +47,8 @@ public:
             setup.max_iterations = stop.max_iterations;
             setup.early_stop = stop.early_stop;
             setup.message_only = stop.out_bits < setup.codes[0].n();
+            setup.bits = stop.out_bits > 0;
+            setup.soft = stop.soft;
             const auto decoder = room::make_cpu(setup, frames.count, 1);
             const auto* const input = reinterpret_cast<const std::byte*>(frames.input);
             job j;
@@ -71,10 +73,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
-                                              const message_rule& rule,
-                                              ldpc_schedule schedule,
-                                              int)
+std::unique_ptr<launch_plan> make_launch_plan(
+    const ldpc_code& code, const message_rule& rule, bool, ldpc_schedule schedule, int)
 {
     return std::make_unique<emulated_plan>(code, rule, schedule);
 }

@@ -48,7 +48,8 @@ flooding_decoder::flooding_decoder(const setup& s) : d_setup(s)
 frame_status flooding_decoder::decode(const ldpc_code& code,
                                       const message_rule& rule,
                                       const std::byte* channel,
-                                      std::byte* decisions)
+                                      std::byte* output,
+                                      float soft_factor)
 {
     switch (d_setup.precision) {
     case ldpc_precision::int8:
@@ -56,16 +57,22 @@ frame_status flooding_decoder::decode(const ldpc_code& code,
                    code,
                    rule,
                    reinterpret_cast<const std::int8_t*>(channel),
-                   decisions);
+                   output,
+                   soft_factor);
     case ldpc_precision::int16:
         return run(d_integers,
                    code,
                    rule,
                    reinterpret_cast<const std::int16_t*>(channel),
-                   decisions);
+                   output,
+                   soft_factor);
     default:
-        return run(
-            d_floats, code, rule, reinterpret_cast<const float*>(channel), decisions);
+        return run(d_floats,
+                   code,
+                   rule,
+                   reinterpret_cast<const float*>(channel),
+                   output,
+                   soft_factor);
     }
 }
 
@@ -74,7 +81,8 @@ frame_status flooding_decoder::run(std::vector<Value>& memory,
                                    const ldpc_code& code,
                                    const message_rule& rule,
                                    const Sample* channel,
-                                   std::byte* decisions) const
+                                   std::byte* output,
+                                   float soft_factor) const
 {
     const std::size_t n = code.n();
     auto* const messages = memory.data();
@@ -119,9 +127,17 @@ frame_status flooding_decoder::run(std::vector<Value>& memory,
     } while (status.iterations < d_setup.max_iterations &&
              !(d_setup.early_stop && status.unsatisfied == 0));
 
-    std::fill_n(decisions, d_setup.frame_output_bytes(code), std::byte(0));
+    std::fill_n(output, d_setup.decision_bytes(code), std::byte(0));
     for (unsigned i = 0; i < d_setup.output_bits(code); ++i) {
-        decisions[i / 8] |= std::byte((posteriors[i] < 0) << (7 - i % 8));
+        output[i / 8] |= std::byte((posteriors[i] < 0) << (7 - i % 8));
+    }
+    if (d_setup.soft != ldpc_soft_output::none) {
+        const bool extrinsic = d_setup.soft == ldpc_soft_output::extrinsic;
+        auto* const llrs = output + d_setup.soft_offset(code);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto x = extrinsic ? Value(posteriors[i] - channel[i]) : posteriors[i];
+            llrs[i] = std::byte(soft_value(float(x), soft_factor));
+        }
     }
     return status;
 }

@@ -21,12 +21,13 @@ public:
     //! For codewords of any code of the setup, which outlives the decoder.
     explicit flooding_decoder(const setup& s);
 
-    //! Decodes from \p channel, values of the setup's precision in steps, to \p
-    //! decisions, packed. Allocates nothing.
+    //! Decodes from \p channel, values of the setup's precision in steps, to a
+    //! codeword's \p output. Allocates nothing.
     frame_status decode(const ldpc_code& code,
                         const message_rule& rule,
                         const std::byte* channel,
-                        std::byte* decisions);
+                        std::byte* output,
+                        float soft_factor);
 
 private:
     template <class Sample, class Value>
@@ -34,7 +35,8 @@ private:
                      const ldpc_code& code,
                      const message_rule& rule,
                      const Sample* channel,
-                     std::byte* decisions) const;
+                     std::byte* output,
+                     float soft_factor) const;
 
     const setup& d_setup;
     // Of messages, posteriors and their next ones.

@@ -18,6 +18,7 @@ public:
     struct frame {
         unsigned code;
         std::uint32_t input, output; //!< bytes from the slot's beginnings
+        float soft_factor;           //!< of a frame_place
         std::uint32_t raw = 0;       //!< where it is lent, bytes from the batch's first
         float factor = 0, limit = 0; //!< that make steps of it then
     };
@@ -32,19 +33,21 @@ public:
     bool full() const { return size() == d_limits.pieces; }
 
     //! Makes room for one more frame: where its values go in the slot's input.
-    std::size_t add(unsigned code)
+    std::size_t add(unsigned code, float soft_factor)
     {
         const auto at = d_input;
-        d_frames.push_back({ code, std::uint32_t(d_input), std::uint32_t(d_output) });
+        d_frames.push_back(
+            { code, std::uint32_t(d_input), std::uint32_t(d_output), soft_factor });
         d_input += d_setup.frame_input_bytes(d_setup.codes[code]);
         d_output += d_setup.frame_output_bytes(d_setup.codes[code]);
         return at;
     }
 
     //! The same for one that is lent.
-    void add_raw(unsigned code, std::size_t raw, float factor, float limit)
+    void
+    add_raw(unsigned code, float soft_factor, std::size_t raw, float factor, float limit)
     {
-        add(code);
+        add(code, soft_factor);
         auto& f = d_frames.back();
         f.raw = std::uint32_t(raw);
         f.factor = factor;

@@ -16,6 +16,7 @@ struct frame_place {
     std::uint32_t input;
     std::uint32_t output;
     std::uint32_t status; //!< its index in the status
+    float soft_factor;    //!< of message_rule.h, where LLRs are given
 };
 
 //! What became of a codeword.
@@ -37,7 +38,7 @@ struct raw_frame {
  *
  * The input begins with a table of frame_place, codewords of one code next to each other,
  * and goes on with the channel values from values_offset() on. Decisions are packed,
- * first bit most significant.
+ * first bit most significant; LLRs, if any, are setup::soft_offset() behind them.
  *
  * A raw batch has its channel values as its caller has them, elsewhere, and a second
  * table, of raw_frame, after the first.

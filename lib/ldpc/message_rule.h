@@ -19,12 +19,18 @@
  *
  * After each iteration, where decoding may stop early, a codeword stops as soon as the
  * signs of its posteriors (negative means bit 1) satisfy every check; its decisions are
- * those signs. */
+ * those signs.
+ *
+ * Soft output is of the same posteriors, of all bits: posterior, or posterior less
+ * channel value (in float rounded), times a factor (rounded to a float), clamped to
+ * ±soft_limit, rounded to an integer, ties to even. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H
 #define INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H
 
 #include <gnuradio/gpufec/ldpc.h>
+#include <algorithm>
+#include <cmath>
 
 namespace gr::gpufec::ldpc {
 
@@ -55,6 +61,22 @@ message_rule make_message_rule(const ldpc_code& code,
                                ldpc_precision precision,
                                double offset,
                                double normalization);
+
+constexpr float soft_limit = 127;
+
+//! What makes an LLR of \p soft_scale steps per nat of a step of the rule, with the sign
+//! that says \p positive_bit.
+inline float
+soft_factor(const message_rule& rule, float soft_scale, unsigned positive_bit)
+{
+    return (positive_bit ? -1 : 1) * soft_scale / rule.scale;
+}
+
+//! The LLR of \p x steps.
+inline std::int8_t soft_value(float x, float factor)
+{
+    return std::int8_t(std::nearbyint(std::clamp(x * factor, -soft_limit, soft_limit)));
+}
 
 } // namespace gr::gpufec::ldpc
 

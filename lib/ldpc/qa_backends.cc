@@ -68,7 +68,15 @@ std::vector<qa::decoded> by_model(const setup& setup,
                                                  setup.max_iterations,
                                                  setup.early_stop);
         results.push_back({ qa::pack(r.bits, setup.output_bits(code)),
-                            { r.iterations, r.unsatisfied } });
+                            { r.iterations, r.unsatisfied },
+                            {} });
+        if (setup.soft != ldpc_soft_output::none) {
+            results.back().llrs = reference::soft_output(
+                r,
+                f.values,
+                setup.soft == ldpc_soft_output::extrinsic,
+                qa::soft_factor_of(std::uint32_t(&f - &frames[0])));
+        }
     }
     return results;
 }
@@ -86,6 +94,12 @@ void expect_equal(const std::vector<qa::decoded>& got,
             differing += got[i].bytes[b] != wanted[i].bytes[b];
         }
         EXPECT_EQ(differing, 0u) << "bytes of frame " << i;
+        ASSERT_EQ(got[i].llrs.size(), wanted[i].llrs.size());
+        std::size_t llrs = 0;
+        for (std::size_t b = 0; b < wanted[i].llrs.size(); ++b) {
+            llrs += got[i].llrs[b] != wanted[i].llrs[b];
+        }
+        EXPECT_EQ(llrs, 0u) << "LLRs of frame " << i;
     }
 }
 
@@ -168,10 +182,16 @@ std::vector<ldpc_code> structured_codes()
     return codes;
 }
 
-// Several setups: both ways to stop, both outputs, the other rules.
+// Several setups: both ways to stop, all outputs, the other rules.
 std::vector<setup> variants(const setup& base)
 {
-    std::vector<setup> all(5, base);
+    std::vector<setup> all(6, base);
+    all[0].soft = ldpc_soft_output::posterior;
+    all[2].soft = ldpc_soft_output::extrinsic;
+    all[5].soft = ldpc_soft_output::extrinsic;
+    all[5].bits = false;
+    all[5].early_stop = false;
+    all[5].max_iterations = 4;
     all[1].early_stop = false;
     all[1].max_iterations = 3;
     all[1].message_only = false;
@@ -282,6 +302,7 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
 {
     auto setup = setup_of({ ldpc_code::dvbs2("short", "1/2") }, ldpc_precision::int8);
     setup.max_iterations = 12;
+    setup.soft = ldpc_soft_output::extrinsic;
     // More frames than lanes, a last group that is not full.
     const auto frames = noisy_frames(setup, 37, 1.0, 12);
     auto decoder = room::make_cpu(setup, 64, 1);

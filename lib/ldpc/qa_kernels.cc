@@ -25,7 +25,8 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     for (std::uint32_t f = 0; f < frames.size(); ++f) {
         places.push_back({ std::uint32_t(f * setup.frame_input_bytes(code)),
                            std::uint32_t(f * setup.frame_output_bytes(code)),
-                           f });
+                           f,
+                           qa::soft_factor_of(f) });
         std::copy(frames[f].values.begin(),
                   frames[f].values.end(),
                   values.begin() + places[f].input);
@@ -51,7 +52,11 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                     input.get(),
                     output.get(),
                     status.get() },
-                  { setup.max_iterations, setup.early_stop, setup.output_bits(code) },
+                  { setup.max_iterations,
+                    setup.early_stop,
+                    setup.output_bits(code),
+                    setup.soft,
+                    std::uint32_t(setup.soft_offset(code)) },
                   scratch.get(),
                   nullptr);
     std::vector<std::uint8_t> bytes(output.bytes());
@@ -65,8 +70,9 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     std::vector<qa::decoded> results;
     for (std::size_t f = 0; f < frames.size(); ++f) {
         const auto from = bytes.begin() + places[f].output;
-        results.push_back(
-            { { from, from + (setup.output_bits(code) + 7) / 8 }, states[f] });
+        results.push_back({ { from, from + (setup.output_bits(code) + 7) / 8 },
+                            states[f],
+                            qa::llrs_at(&*from, setup, code) });
     }
     return results;
 }
@@ -79,9 +85,13 @@ bool small_scale()
 
 using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
                                                        const message_rule&,
+                                                       bool soft,
                                                        int);
 
-void check_code(const ldpc_code& code, maker make, std::mt19937& random)
+void check_code(const ldpc_code& code,
+                maker make,
+                std::mt19937& random,
+                ldpc_soft_output soft = ldpc_soft_output::none)
 {
     SCOPED_TRACE(code.name());
     for (const bool early : { true, false }) {
@@ -89,8 +99,11 @@ void check_code(const ldpc_code& code, maker make, std::mt19937& random)
         s.codes = { code };
         s.early_stop = early;
         s.message_only = early;
+        s.soft = soft;
+        // With decisions, and alone.
+        s.bits = soft != ldpc_soft_output::extrinsic || early;
         s.max_iterations = small_scale() ? 2 : early ? 20 : 4;
-        const auto kernel = make(code, s.rule(code), 0);
+        const auto kernel = make(code, s.rule(code), soft != ldpc_soft_output::none, 0);
         if (!kernel) { // for want of shared memory, else never
             int room = 0;
             cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
@@ -113,13 +126,20 @@ void check_code(const ldpc_code& code, maker make, std::mt19937& random)
         for (std::size_t i = 0; i < many; ++i) {
             all.push_back(frames[i * 3 % frames.size()]);
         }
-        const auto wanted = qa::decode(*room::make_cpu(s, frames.size(), 4), s, frames);
+        // A frame's factor hangs on its place: the period of both is 35.
+        std::vector<qa::frame> period;
+        for (std::size_t i = 0; i < (soft == ldpc_soft_output::none ? frames.size() : 35);
+             ++i) {
+            period.push_back(frames[i * 3 % frames.size()]);
+        }
+        const auto wanted = qa::decode(*room::make_cpu(s, period.size(), 4), s, period);
         const auto got = decode(*kernel, s, all);
         for (std::size_t i = 0; i < many; ++i) {
-            const auto& w = wanted[i * 3 % frames.size()];
+            const auto& w = wanted[i % period.size()];
             EXPECT_EQ(got[i].status.iterations, w.status.iterations);
             EXPECT_EQ(got[i].status.unsatisfied, w.status.unsatisfied);
             EXPECT_TRUE(got[i].bytes == w.bytes) << "frame " << i;
+            EXPECT_TRUE(got[i].llrs == w.llrs) << "LLRs of frame " << i;
         }
     }
 }
@@ -133,7 +153,7 @@ bool no_device()
     return found.devices.empty();
 }
 
-void check_every_code(maker make)
+void check_every_code(maker make, ldpc_soft_output soft = ldpc_soft_output::none)
 {
     if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
@@ -142,7 +162,7 @@ void check_every_code(maker make)
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
             if (!small_scale() || rate == "1/2" || rate == "8/9" || rate == "9/10") {
-                check_code(ldpc_code::dvbs2(size, rate), make, random);
+                check_code(ldpc_code::dvbs2(size, rate), make, random, soft);
             }
         }
     }
@@ -154,7 +174,19 @@ TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_pl
 
 TEST(ldpc_kernels, folded_equals_the_cpu) { check_every_code(device::make_folded_plan); }
 
-TEST(ldpc_kernels, circulants_equal_the_cpu)
+TEST(ldpc_kernels, llrs_of_pairs_equal_the_cpu)
+{
+    check_every_code(device::make_pairs_plan, ldpc_soft_output::posterior);
+    check_every_code(device::make_pairs_plan, ldpc_soft_output::extrinsic);
+}
+
+TEST(ldpc_kernels, llrs_of_folded_equal_the_cpu)
+{
+    check_every_code(device::make_folded_plan, ldpc_soft_output::posterior);
+    check_every_code(device::make_folded_plan, ldpc_soft_output::extrinsic);
+}
+
+void check_circulants(ldpc_soft_output soft)
 {
     if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
@@ -174,7 +206,16 @@ TEST(ldpc_kernels, circulants_equal_the_cpu)
         if (&c < codes + (small_scale() ? 4 : 99)) {
             check_code(ldpc_code::standard(c.standard, c.size, c.rate),
                        device::make_circulants_plan,
-                       random);
+                       random,
+                       soft);
         }
     }
+}
+
+TEST(ldpc_kernels, circulants_equal_the_cpu) { check_circulants(ldpc_soft_output::none); }
+
+TEST(ldpc_kernels, llrs_of_circulants_equal_the_cpu)
+{
+    check_circulants(ldpc_soft_output::posterior);
+    check_circulants(ldpc_soft_output::extrinsic);
 }

@@ -69,7 +69,27 @@ inline std::vector<float> in_steps(const std::vector<float>& llr,
 struct decoded {
     std::vector<std::uint8_t> bytes;
     frame_status status;
+    std::vector<std::int8_t> llrs; // where the setup says so
 };
+
+//! Of the soft output of a batch's frame \p i: of all scales and signs.
+inline float soft_factor_of(std::uint32_t i)
+{
+    constexpr float factors[] = { 1, -1, 0.5f, 2.0f / 3, -3.7f };
+    return factors[i % 5];
+}
+
+//! The LLRs in a codeword's output.
+inline std::vector<std::int8_t>
+llrs_at(const std::uint8_t* output, const setup& s, const ldpc_code& code)
+{
+    if (s.soft == ldpc_soft_output::none) {
+        return {};
+    }
+    const auto* const from =
+        reinterpret_cast<const std::int8_t*>(output) + s.soft_offset(code);
+    return { from, from + code.n() };
+}
 
 struct frame {
     unsigned code; // in the setup
@@ -90,8 +110,10 @@ decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>
     std::vector<frame_place> places;
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
         const auto& code = setup.codes[frames[i].code];
-        places.push_back(
-            { std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), i });
+        places.push_back({ std::uint32_t(job.input_bytes),
+                           std::uint32_t(job.output_bytes),
+                           i,
+                           soft_factor_of(i) });
         auto* const to = input.data() + job.input_bytes;
         for (unsigned k = 0; k < code.n(); ++k) {
             const float x = frames[i].values[k];
@@ -132,11 +154,13 @@ decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>
     }
     std::vector<decoded> results;
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto bits = setup.output_bits(setup.codes[frames[i].code]);
+        const auto& code = setup.codes[frames[i].code];
+        const auto bits = setup.output_bits(code);
         const auto* const from =
             reinterpret_cast<const std::uint8_t*>(output.data()) + places[i].output;
         results.push_back({ { from, from + (bits + 7) / 8 },
-                            reinterpret_cast<const frame_status*>(status.data())[i] });
+                            reinterpret_cast<const frame_status*>(status.data())[i],
+                            llrs_at(from, setup, code) });
     }
     return results;
 }

@@ -37,6 +37,7 @@ result repeat(const ldpc_code& code,
         result.unsatisfied = violated_checks(code, result.bits);
     } while (result.iterations < max_iterations &&
              !(early_stop && result.unsatisfied == 0));
+    result.posteriors.assign(posteriors.begin(), posteriors.end());
     return result;
 }
 
@@ -167,6 +168,20 @@ std::vector<float> rule_check(const message_rule& rule, const std::vector<float>
 }
 
 } // namespace
+
+std::vector<std::int8_t> soft_output(const result& decoded,
+                                     const std::vector<float>& channel,
+                                     bool extrinsic,
+                                     float factor)
+{
+    std::vector<std::int8_t> llrs;
+    for (std::size_t i = 0; i < channel.size(); ++i) {
+        const auto posterior = float(decoded.posteriors[i]);
+        const float x = (extrinsic ? posterior - channel[i] : posterior) * factor;
+        llrs.push_back(std::int8_t(x < -127 ? -127 : x > 127 ? 127 : std::lrint(x)));
+    }
+    return llrs;
+}
 
 unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits)
 {

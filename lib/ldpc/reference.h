@@ -19,7 +19,18 @@ struct result {
     std::vector<std::uint8_t> bits; //!< decisions, n of them, one per byte
     unsigned iterations = 0;        //!< iterations made
     unsigned unsatisfied = 0;       //!< checks that the decisions violate
+    std::vector<double> posteriors; //!< n, nats or steps, as channel values are given
 };
+
+/*!
+ * \brief Soft output by the rule, of a decoded codeword.
+ * \param channel that it was decoded from, for extrinsic LLRs
+ * \param factor soft_factor()
+ */
+std::vector<std::int8_t> soft_output(const result& decoded,
+                                     const std::vector<float>& channel,
+                                     bool extrinsic,
+                                     float factor);
 
 /*!
  * \brief Belief propagation in double precision.

@@ -26,16 +26,20 @@ setup make_setup(const ldpc_options& o)
     s.max_iterations = o.max_iterations;
     s.early_stop = o.early_stop;
     s.format = o.format;
+    const bool soft = o.soft != ldpc_soft_output::none;
     s.message_only = !o.codeword && !o.keep_codeword;
+    s.bits = !soft || o.keep_codeword;
+    s.soft = soft || !o.keep_soft ? o.soft : ldpc_soft_output::posterior;
+    const bool message = !o.codeword && !soft;
     for (const auto& code : o.codes) {
         s.rule(code); // refuses offset and normalization
-        if (!o.codeword && !code.can_encode()) {
+        if (message && !code.can_encode()) {
             refuse("output",
                    "message",
                    "the message positions of " + code.name() +
                        " are not known, allowed is codeword");
         }
-        if (!o.codeword && code.k() == 0) {
+        if (message && code.k() == 0) {
             refuse("output",
                    "message",
                    code.name() + " has no message bits (K = 0), allowed is codeword");

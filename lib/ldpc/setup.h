@@ -23,6 +23,8 @@ struct setup {
     bool early_stop = true;
     llr_format format = llr_format::int8; //!< what the caller has
     bool message_only = true; //!< of a code whose message comes first, nothing more
+    bool bits = true;         //!< decisions are given out
+    ldpc_soft_output soft = ldpc_soft_output::none; //!< so are LLRs, behind them
 
     message_rule rule(const ldpc_code& code) const
     {
@@ -43,7 +45,7 @@ struct setup {
     //! Decided bits of a codeword that are given out, counted from its first.
     unsigned output_bits(const ldpc_code& code) const
     {
-        return message_only && code.systematic_prefix() ? code.k() : code.n();
+        return !bits ? 0 : message_only && code.systematic_prefix() ? code.k() : code.n();
     }
     //! Bytes from one codeword to the next: whole vectors in, whole words out.
     std::size_t frame_input_bytes(const ldpc_code& code) const
@@ -52,7 +54,18 @@ struct setup {
     }
     std::size_t frame_output_bytes(const ldpc_code& code) const
     {
+        return soft == ldpc_soft_output::none
+                   ? decision_bytes(code)
+                   : soft_offset(code) + (code.n() + std::size_t(15)) / 16 * 16;
+    }
+    std::size_t decision_bytes(const ldpc_code& code) const
+    {
         return (output_bits(code) + 31) / 32 * 4;
+    }
+    //! Where its LLRs begin in the output of a codeword.
+    std::size_t soft_offset(const ldpc_code& code) const
+    {
+        return (decision_bytes(code) + 15) / 16 * 16;
     }
 
     //! Host memory for a batch of \p codewords of any of the codes.

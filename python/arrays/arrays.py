@@ -523,6 +523,7 @@ class ldpc_decoder:
         self.code = ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
                               list(shortened))
         self._soft_input = soft_input
+        self._type = np.int8 if output in ("llr", "extrinsic") else np.uint8
         self._run = _run(batch, slots, backend, device, devices, threads, _most)
         self._before = (llr_scale, algorithm, precision, max_iterations, early_stop, output,
                         packed_output, schedule, offset, normalization, positive_bit)
@@ -547,7 +548,7 @@ class ldpc_decoder:
             _check_device(view, self._run)
             rows = _rows(view, decoder.items_per_frame(), "frames")
             size = decoder.output_items()
-            to = _Output(out, (rows, size) if view.ndim == 2 else (rows * size,), np.uint8,
+            to = _Output(out, (rows, size) if view.ndim == 2 else (rows * size,), self._type,
                          view)
             found = decoder.decode(view.address, rows, to.address)
             return to.array, decode_status(decoder, iterations=found[:, 0],
@@ -570,16 +571,19 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             row, or (frames·s,), where s is ldpc_code(…).sent: n less what the standard,
             punctured and shortened leave out. On a CUDA device it is decoded there.
         soft_input : "int8" or "float"; "": what the type of values says
-        output : "message" (k bits per frame) or "codeword" (n bits)
+        output : "message" (k bits per frame) or "codeword" (n bits); or LLRs, n per frame, of
+            bits sent or not: "llr", posterior, or "extrinsic", those less the channel values,
+            int8 of llr_scale steps per nat and the sign of values
         packed_output : eight bits per byte, the first most significant, each frame padded to
             a byte; else one bit per byte
         backend : "auto", "cuda" or "cpu"
         positive_bit : the bit, 0 or 1, that a positive value means
-        out : a uint8 array of the result's shape to write to; None: a new one beside values
+        out : an array of the result's shape and type to write to; None: a new one beside
+            values
 
     Returns:
-        The bits, a uint8 array of one row per row of values, and a decode_status with
-        iterations and unsatisfied, uint32 arrays of one entry per frame: iterations made, and
+        The bits, a uint8 array of one row per row of values, or the LLRs, an int8 array, and a
+        decode_status with iterations and unsatisfied, uint32 arrays of one entry per frame: iterations made, and
         checks that the decisions violate, 0 for a codeword.
 
     Raises:

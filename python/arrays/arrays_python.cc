@@ -250,8 +250,17 @@ void bind_ldpc(py::module& m)
             o.max_iterations =
                 not_negative("max_iterations", max_iterations, "1 to 1000");
             o.early_stop = early_stop;
-            o.codeword = choose<bool>(
-                "output", output, { { "message", false }, { "codeword", true } });
+            enum class kind { message, codeword, llr, extrinsic };
+            const auto given = choose<kind>("output",
+                                            output,
+                                            { { "message", kind::message },
+                                              { "codeword", kind::codeword },
+                                              { "llr", kind::llr },
+                                              { "extrinsic", kind::extrinsic } });
+            o.codeword = given == kind::codeword;
+            o.soft = given == kind::llr         ? ldpc_soft_output::posterior
+                     : given == kind::extrinsic ? ldpc_soft_output::extrinsic
+                                                : ldpc_soft_output::none;
             o.offset = offset;
             o.normalization = normalization;
             o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");

@@ -147,6 +147,35 @@ class qa_arrays(unittest.TestCase):
         _, status = decoder.decode(noise)
         self.assertTrue((status.unsatisfied > 0).all())
 
+    def test_ldpc_llrs(self):
+        code = dict(frame_size="short", rate="1/2", max_iterations=6)
+        known = gpufec.ldpc_code("dvbs2", "short", "1/2")
+        messages = gpufec.random_bits((5, known.k), 3)
+        words = gpufec.ldpc_encode(messages, frame_size="short", rate="1/2",
+                                   packed_input=False, packed_output=False)
+        nats = (4 * gpufec.awgn(words, 1.2, known.k / known.n, 5, "float",
+                                positive_bit=0)).astype(np.float32)
+        values = np.clip(np.rint(2 * nats), -96, 96).astype(np.int8)
+        posterior, status = gpufec.ldpc_decode(values, **code, output="llr")
+        extrinsic, _ = gpufec.ldpc_decode(values, **code, output="extrinsic")
+        self.assertEqual((posterior.shape, posterior.dtype), ((5, known.n), np.int8))
+        self.assertTrue((status.iterations > 1).all())
+        inside = (np.abs(posterior) < 127) & (np.abs(extrinsic) < 127)
+        self.assertGreater(inside.sum(), 1000)
+        np.testing.assert_array_equal((posterior.astype(int) - extrinsic)[inside],
+                                      values[inside])
+        bits, _ = gpufec.ldpc_decode(values, **code, output="codeword", packed_output=False)
+        known_bits = posterior != 0
+        np.testing.assert_array_equal(posterior[known_bits] < 0, bits[known_bits] == 1)
+        negated, _ = gpufec.ldpc_decode(-values, **code, output="llr", positive_bit=1)
+        np.testing.assert_array_equal(negated, -posterior)
+        out = np.zeros(5 * known.n, np.int8)
+        decoder = gpufec.ldpc_decoder(**code, output="llr")
+        self.assertIs(decoder.decode(values.ravel(), out)[0], out)
+        np.testing.assert_array_equal(out.reshape(5, -1), posterior)
+        with self.assertRaisesRegex(ValueError, "^out is of type uint8"):
+            decoder.decode(values.ravel(), out.view(np.uint8))
+
     def test_ldpc_standards(self):
         """What is sent of a code is encoded and decoded, and the rest of it is found."""
         for code in (dict(standard="dvbs2x", frame_size="short", rate="11/45"),

@@ -94,7 +94,8 @@ class qa_device_arrays(unittest.TestCase):
             for values in (nats, steps):
                 for more in (dict(), dict(packed_output=False), dict(output="codeword"),
                              dict(precision="int16"), dict(precision="float"), dict(batch=5),
-                             dict(positive_bit=1, max_iterations=3)):
+                             dict(positive_bit=1, max_iterations=3), dict(output="llr"),
+                             dict(output="extrinsic", positive_bit=1, llr_scale=3.0)):
                     self.same(gpufec.ldpc_decode, values, **code, **more)
 
     def test_sync(self):

@@ -303,6 +303,19 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         self.assertEqual(len(output), (len(self.items) - 4 * 29999) // self.N * 1800)
 
 
+class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
+    """LLRs out, which have the sign of the input."""
+    make_items = qa_ldpc.make_items
+    gated = qa_ldpc.gated
+
+    def block(self, **parameters):
+        return gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", max_iterations=8,
+                                     output="extrinsic", **parameters)
+
+    def other_sign_of_output(self, output):
+        return (-output.view(np.int8)).view(np.uint8)
+
+
 class qa_sync_stream(decoder_blocks, unittest.TestCase):
     dtype = np.float32
     mode = "stream"

@@ -384,8 +384,8 @@ class qa_ldpc(unittest.TestCase):
                         self.assertEqual(qa_support.tags_of(found, key),
                                          qa_support.tags_of(expected_tags, key))
 
-    def decided(self, llr, tags=(), **parameters):
-        """Output items, and the metadata and signs of each message."""
+    def with_messages(self, llr, tags=(), **parameters):
+        """Output items, and the metadata and LLRs of each message."""
         source, sink = qa_support.vector_source(llr, tags), blocks.vector_sink_b()
         decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", **parameters)
         messages = blocks.message_debug()
@@ -398,44 +398,165 @@ class qa_ldpc(unittest.TestCase):
             (pmt.to_python(pmt.car(p)), np.array(pmt.s8vector_elements(pmt.cdr(p))))
             for p in pdus]
 
-    def test_decisions_as_messages(self):
+    def test_llrs_as_messages(self):
         bits, llr, tags = self.acm_stream(self.xfecframe)
         hopeless = np.random.default_rng(1).integers(-3, 4, len(llr[-1]), np.int8)
         llr[-1] = hopeless
         expected = np.concatenate([np.packbits(b) for b in bits[:-1]])
         for batch in (1, 3):
             parameters = dict(acm=True, batch=batch, max_iterations=5)
-            items, pdus = self.decided(np.concatenate(llr), tags, llr_pdu=True,
-                                       **parameters)
+            items, pdus = self.with_messages(np.concatenate(llr), tags, llr_pdu=True,
+                                             **parameters)
             self.assertTrue(np.array_equal(items[:len(expected)], expected))
-            plain, none = self.decided(np.concatenate(llr), tags, **parameters)
+            plain, none = self.with_messages(np.concatenate(llr), tags, **parameters)
             self.assertTrue(np.array_equal(items, plain))
             self.assertEqual(none, [])
             self.assertEqual([meta for meta, _ in pdus],
                              [{"simd_size": 1, "frame_cnt": i} for i in range(len(llr))])
-            for sent, (_, decided) in zip(llr[:-1], pdus):
-                self.assertTrue(np.array_equal(decided, np.where(sent < 0, -127, 127)))
+            for sent, (_, posterior) in zip(llr[:-1], pdus):
+                self.assertTrue(np.array_equal(posterior < 0, sent < 0))
+            # Whatever the output is, they are what output "llr" has.
+            soft, _ = decode(np.concatenate(llr), tags, output="llr", **parameters)
+            self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
+                                           soft.view(np.int8)))
+            self.assertGreater(len(np.unique(pdus[-1][1])), 5)
             codewords, _ = decode(np.concatenate(llr), tags, output="codeword",
                                   packed_output=False, **parameters)
             last = pdus[-1][1]
-            self.assertTrue(np.array_equal(last < 0, codewords[-len(last):] == 1))
+            decided = codewords[-len(last):][last != 0]
+            self.assertTrue(np.array_equal(last[last != 0] < 0, decided == 1))
             # They have the sign of the input.
-            _, negated = self.decided(-np.concatenate(llr), tags, llr_pdu=True,
-                                      positive_bit=1, **parameters)
+            _, negated = self.with_messages(-np.concatenate(llr), tags, llr_pdu=True,
+                                            positive_bit=1, **parameters)
             for (_, one), (_, other) in zip(pdus, negated, strict=True):
                 self.assertTrue(np.array_equal(other, -one))
+            # Extrinsic output has extrinsic messages.
+            soft, pdus = self.with_messages(np.concatenate(llr), tags, llr_pdu=True,
+                                            output="extrinsic", **parameters)
+            self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
+                                           soft.view(np.int8)))
 
-    def test_decisions_of_a_code_that_ends_inside_a_byte(self):
+    def test_llrs_of_a_code_that_ends_inside_a_byte(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()
             coded = encode(qa_support.random_bits(4 * 20, 7), code_file=file.name)
-            with_messages, pdus = self.decided(clean(coded), code_file=file.name,
-                                               llr_pdu=True)
-            without, _ = self.decided(clean(coded), code_file=file.name)
+            with_messages, pdus = self.with_messages(clean(coded), code_file=file.name,
+                                                     llr_pdu=True)
+            without, _ = self.with_messages(clean(coded), code_file=file.name)
             self.assertTrue(np.array_equal(with_messages, without))
             self.assertTrue(np.array_equal(
                 np.concatenate([d < 0 for _, d in pdus]), coded == 1))
+
+    def noisy(self, frames, es_n0_db, seed=9, **code):
+        """Codewords, and LLRs in nats of QPSK after noise."""
+        k = gpufec.ldpc_code(**code).k
+        coded = encode(qa_support.random_bits(frames * k, seed), **code)
+        symbols = ((1 - 2.0 * coded[::2]) + 1j * (1 - 2.0 * coded[1::2])) / np.sqrt(2)
+        return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
+
+    def test_llrs_are_what_checks_and_channel_say(self):
+        """One iteration of flooding on the Hamming code, by hand."""
+        checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
+        received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
+        said = np.zeros((50, 7), int)
+        for check in checks:
+            for bit in check:
+                others = received[:, [b for b in check if b != bit]].astype(int)
+                sign = np.where((others < 0).sum(axis=1) % 2, -1, 1)
+                said[:, bit] += sign * np.abs(others).min(axis=1)
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write(HAMMING)
+            file.flush()
+            parameters = dict(code_file=file.name, schedule="flooding", algorithm="min_sum",
+                              max_iterations=1, precision="int16", llr_scale=12.0)
+            extrinsic, _ = decode(received.ravel(), output="extrinsic", **parameters)
+            posterior, _ = decode(received.ravel(), output="llr", **parameters)
+        self.assertTrue(np.array_equal(extrinsic.view(np.int8), said.ravel()))
+        self.assertTrue(np.array_equal(
+            posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
+
+    def test_extrinsic_is_posterior_less_channel(self):
+        """At rate 1/2 the decoder's steps are those of the scale 2."""
+        code = dict(frame_size="short", rate="1/2")
+        coded, nats = self.noisy(6, 1.3, **code)
+        values = np.clip(to_int8(nats), -96, 96)
+        tags = [(i * 1000 + 7, pmt.mp("number"), pmt.from_long(i)) for i in range(97)]
+        for more in dict(), dict(early_stop=False, max_iterations=4), dict(batch=1):
+            posterior, found = decode(values, tags, output="llr", **code, **more)
+            extrinsic, _ = decode(values, output="extrinsic", **code, **more)
+            posterior, extrinsic = posterior.view(np.int8), extrinsic.view(np.int8)
+            self.assertEqual(len(posterior), len(values))
+            self.assertEqual(len(extrinsic), len(values))
+            inside = (np.abs(posterior) < 127) & (np.abs(extrinsic) < 127)
+            self.assertGreater(inside.sum(), 1000)
+            self.assertTrue(np.array_equal(
+                (posterior.astype(int) - extrinsic)[inside], values[inside]))
+            # Each tag stays at its position, reports at frames.
+            self.assertEqual(qa_support.tags_of(found, "number"),
+                             [(i * 1000 + 7, i) for i in range(97)])
+            self.assertEqual([at for at, _ in qa_support.tags_of(found, "ldpc_iterations")],
+                             [16200 * i for i in range(6)])
+            decided, _ = decode(values, output="codeword", packed_output=False, **code,
+                                **more)
+            self.assertTrue(np.array_equal(posterior[posterior != 0] < 0,
+                                           decided[posterior != 0] == 1))
+
+    def test_llrs_have_the_scale_and_sign_that_are_asked_for(self):
+        code = dict(frame_size="short", rate="1/2", max_iterations=3, early_stop=False,
+                    output="llr")
+        _, nats = self.noisy(2, 0.5, **{name: code[name] for name in ("frame_size", "rate")})
+        nats = np.clip(nats, -40, 40).astype(np.float32)
+        given = {scale: decode(nats, soft_input="float", llr_scale=scale, **code)[0].view(
+            np.int8).astype(int) for scale in (1.0, 2.0, 8.0)}
+        inside = np.abs(given[8.0]) < 127
+        self.assertGreater(inside.sum(), 1000)
+        for scale in 1.0, 2.0:
+            self.assertTrue(np.array_equal(
+                given[scale][inside], np.rint(given[8.0] * scale / 8)[inside]))
+        negated, _ = decode(-nats, soft_input="float", llr_scale=2.0, positive_bit=1, **code)
+        self.assertTrue(np.array_equal(negated.view(np.int8), -given[2.0]))
+        decoder = gpufec.gpu_ldpc_dvbs2(soft_input="float", llr_scale=2.0, backend="cpu",
+                                        **code)
+        decoder.set_llr_scale(8.0)
+        items, _ = qa_support.run(qa_support.vector_source(nats), decoder)
+        self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
+
+    def test_llrs_of_positions_that_are_not_sent(self):
+        """Of AR4JA, whose last bits are never sent, and of shortened ones."""
+        code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
+        shortened = [3, 500]
+        names = dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2",
+                     shortened=shortened)
+        bits = qa_support.random_bits((code.k - 2) * 3, 4)
+        sent = encode(bits, **names)
+        values = clean(sent)
+        posterior, _ = decode(values, output="llr", **names)
+        extrinsic, _ = decode(values, output="extrinsic", **names)
+        codewords, _ = decode(values, output="codeword", packed_output=False, **names)
+        self.assertEqual(len(posterior), 3 * code.n)
+        posterior = posterior.view(np.int8).reshape(3, -1)
+        extrinsic = extrinsic.view(np.int8).reshape(3, -1)
+        self.assertTrue(np.array_equal(posterior < 0, codewords.reshape(3, -1) == 1))
+        never = list(code.punctured)
+        self.assertEqual(len(never), 512)
+        self.assertTrue((posterior[:, never] != 0).all())
+        self.assertTrue(np.array_equal(extrinsic[:, never], posterior[:, never]))
+        self.assertTrue((posterior[:, shortened] > 20).all())
+
+    def test_llrs_on_cuda(self):
+        if qa_support.cuda_missing():
+            self.skipTest(qa_support.cuda_missing())
+        _, llr, tags = self.acm_stream(self.xfecframe)
+        random = np.random.default_rng(8)
+        llr = np.concatenate(llr)
+        llr = np.clip(llr // 3 + random.integers(-3, 4, len(llr)), -127, 127).astype(np.int8)
+        for output in "llr", "extrinsic":
+            for batch in 1, 3, 0:
+                parameters = dict(acm=True, output=output, batch=batch)
+                items, found = decode(llr, tags, backend="cuda", **parameters)
+                expected, _ = decode(llr, tags, **parameters)
+                np.testing.assert_array_equal(items, expected)
 
     def test_wrong_parameters(self):
         for wrong, message in (

@@ -100,6 +100,30 @@ class qa_symbols(unittest.TestCase):
                                      [True, True])
         self.assertEqual(turn, 28 + 24)
 
+    def test_llrs(self):
+        """Of the sign and scale that are asked for, in the order of the code."""
+        message, symbols = transmit("8psk", "short", "3/5", 3, 5)
+        received = noisy(symbols, 6.5, 5)
+        code = dict(frame_size="short", rate="3/5", constellation="8psk",
+                    max_iterations=4, early_stop=False)
+        bits, _ = decode(received, output="codeword", packed_output=False, **code)
+        given = {}
+        for scale in 1.0, 6.0:
+            for sign in 0, 1:
+                items, tags = decode(received, output="llr", llr_scale=scale,
+                                     positive_bit=sign, **code)
+                given[scale, sign] = items.view(np.int8).astype(int)
+                self.assertEqual([at for at, _ in qa_support.tags_of(tags, "ldpc_valid")],
+                                 [0, 16200, 32400])
+        self.assertTrue(np.array_equal(given[1.0, 1], -given[1.0, 0]))
+        self.assertTrue(np.array_equal(given[6.0, 1], -given[6.0, 0]))
+        inside = np.abs(given[6.0, 0]) < 127
+        self.assertGreater(inside.sum(), 1000)
+        self.assertLessEqual(
+            np.abs(given[1.0, 0] - given[6.0, 0] / 6)[inside].max(), 0.6)
+        known = given[6.0, 0] != 0
+        self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
+
     def test_acm_by_xfecframe(self):
         """All MODCODs in one stream, in pieces of any size, with one that is reserved and a
         frame cut short."""

@@ -46,8 +46,15 @@ namespace gr::gpufec {
  * XFECFRAME tags names the constellation too; frames of unknown MODCODs are dropped up to
  * the next tag.
  *
- * The output is the K message bits of each frame, or its N bits: packed MSB-first and
- * padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
+ * With \p output "llr" or "extrinsic" it is N LLRs of each frame, int8, one for each
+ * position of the code in its order, those included that are not sent: the posterior ones
+ * after the last iteration, or the extrinsic ones, which are the posterior less the
+ * channel value that the decoder took (in steps of its own, limited: 48 nats at rate 1/2;
+ * 0 where nothing was sent). They have \p llr_scale steps per nat and the sign of the
+ * input, are rounded and saturate at ±127.
+ *
+ * Else the output is the K message bits of each frame, or its N bits: packed MSB-first
+ * and padded to a byte, or one bit per byte. The message of a DVB-S2 code is what its BCH
  * encoder made. A frame that is not complete when the input ends is dropped.
  *
  * With \p output "bbframe" the BCH code of DVB corrects the message, as bch_decoder does,
@@ -75,13 +82,13 @@ namespace gr::gpufec {
  *    is dropped up to the next tag.
  * A tag inside a frame ends it: what there was of the frame is dropped.
  *
- * With the parameter \c llr_pdu, the message port of that name sends the decisions on all
- * N bits of each frame. gr-dvbs2rx's demapper takes them to refine its estimate of the
- * SNR. There is one PDU per frame. Its metadata are \c simd_size (long), always 1, and
- * \c frame_cnt (uint64), the number of the frame, from 0. Its data are N int8, +127 for a
- * bit decided as \p positive_bit and −127 for the other: decisions, not posteriors. That
- * demapper takes positive for 0, and remembers 64 frames, so \p batch times \p slots
- * should not exceed 32 with it.
+ * With the parameter \c llr_pdu, the message port of that name sends the posterior LLRs
+ * of all N bits of each frame, as \p output "llr" gives them, whatever the output is; if
+ * it is "extrinsic", those. gr-dvbs2rx's demapper takes their signs to refine its
+ * estimate of the SNR. There is one PDU per frame. Its metadata are \c simd_size (long),
+ * always 1, and \c frame_cnt (uint64), the number of the frame, from 0. Its data are N
+ * int8. That demapper takes positive for 0, and remembers 64 frames, so \p batch times \p
+ * slots should not exceed 32 with it.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {
@@ -98,15 +105,18 @@ public:
      *        three above; "" for none
      * \param soft_input "int8" or "float"; "symbols" (complex), "symbols16" or "symbols8"
      *        (items of two int16 or int8, in any scale)
-     * \param llr_scale int8 steps per nat; not of symbols
+     * \param llr_scale int8 steps per nat, of the input (if it is int8) and of LLRs that
+     *        are given (whatever it is)
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
      * \param max_iterations 1 to 1000
      * \param early_stop stop once every check is satisfied; else always make
      *        max_iterations
-     * \param output "message" (K bits per frame), "codeword" (N bits) or, with the codes
-     * of dvbs2, dvbs2x (but for its medium frames) and dvbt2, "bbframe" (K_bch bits)
-     * \param packed_output eight bits per byte, first bit most significant, else one
+     * \param output "message" (K bits per frame), "codeword" (N bits), "llr" (N
+     *        posterior LLRs), "extrinsic" (N extrinsic ones) or, with the codes of dvbs2,
+     *        dvbs2x (but for its medium frames) and dvbt2, "bbframe" (K_bch bits)
+     * \param packed_output eight bits per byte, first bit most significant, else one; not
+     *        of LLRs
      * \param batch frames decoded at once; 0: chosen from the device
      * \param slots batches in flight, 1 to 16
      * \param max_latency_ms a batch that does not fill within this time goes as it is
@@ -119,7 +129,7 @@ public:
      * \param acm frames name their codes by tags
      * \param named_codes alist or base matrix files by the names that tags and
      *        set_code() give them
-     * \param llr_pdu send the decisions on each frame from the message port llr_pdu
+     * \param llr_pdu send the LLRs of each frame from the message port llr_pdu
      * \param devices CUDA devices, up to 16, that take batches in turn, instead of
      *        \p device; empty: that one alone
      * \param positive_bit the bit, 0 or 1, that a positive LLR means, in and out
@@ -192,7 +202,7 @@ public:
      * \throws std::invalid_argument
      */
     virtual void set_code(const std::string& name) = 0;
-    //! Steps of an int8 in a nat, from the next frame on; int8 input only.
+    //! Steps of an int8 in a nat, in and out, from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_llr_scale(float llr_scale) = 0;
     //! Of symbols whose Es/N0 is given, in dB, from the next frame on.

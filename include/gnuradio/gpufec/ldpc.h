@@ -279,6 +279,14 @@ enum class llr_format {
 //! \throws std::invalid_argument
 GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 
+//! LLRs that a decoder gives, one int8 for each of the n bits of a codeword in their
+//! order, sent or not, within ±127.
+enum class ldpc_soft_output {
+    none,
+    posterior, //!< what is known of a bit after the last iteration
+    extrinsic  //!< the same less the bit's own channel value: what its checks say
+};
+
 //! What an ldpc_decoder decodes, and how. A batch is codewords.
 struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; frames name them by index
@@ -291,9 +299,13 @@ struct ldpc_options : run_options {
     bool early_stop = true;       //!< stop once every check is satisfied
     bool codeword = false;      //!< give all n bits of a codeword, not its k message bits
     bool keep_codeword = false; //!< for ldpc_decoder::codeword()
-    double offset = -1;         //!< nats; negative: the code's own
-    double normalization = -1;  //!< factor; negative: the code's own
-    unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive channel value means
+    //! Give n LLRs per frame, not bits.
+    ldpc_soft_output soft = ldpc_soft_output::none;
+    bool keep_soft = false;    //!< for ldpc_decoder::llrs()
+    float soft_scale = 0;      //!< steps per nat of LLRs that are given; 0: as llr_scale
+    double offset = -1;        //!< nats; negative: the code's own
+    double normalization = -1; //!< factor; negative: the code's own
+    unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive value means
 };
 
 /*!
@@ -341,6 +353,10 @@ public:
     //! Writes up to \p bits decoded bits of one frame, one per byte, and says how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
+    //! With options.soft, in place of bits: writes up to \p count LLRs of one frame, and
+    //! says how many.
+    std::size_t pull_llrs(std::int8_t* out, std::size_t count);
+
     //! The report on the frame that the last pull began, once; false if it began none.
     bool take_report(report& r);
 
@@ -348,11 +364,17 @@ public:
     //! packed, first bit most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
+    //! With keep_soft: the n LLRs of that frame, those that options.soft says, or the
+    //! posterior ones.
+    const std::vector<std::int8_t>& llrs() const;
+
     //! For the values that are pushed from now on.
     void set_llr_scale(float scale);
+    //! For the LLRs of frames that begin from now on. \throws std::invalid_argument
+    void set_soft_scale(float scale);
 
     const ldpc_code& code(unsigned index) const;
-    //! Decoded bits of a frame of a code: k, or n.
+    //! Decoded bits of a frame of a code: k, or n. With options.soft its LLRs: n.
     std::size_t output_bits(unsigned code) const;
 
 private:

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What soft output costs: LDPC kernels and slots of DVB-S2 codes on a GPU with bits, with
+posterior and with extrinsic LLRs, in turn. Two minutes; it writes JSON.
+
+    bench/ldpc_llr_rates.py build/cuda llrs.json"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+
+from benchmark_environment import environment
+
+OUTPUTS = ("bits", "llr", "extrinsic")
+
+
+def lines_of(command):
+    print(" ".join(command), flush=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def kernels(build, size, rate, precision, frames, kernel="-"):
+    found = []
+    for output in OUTPUTS:
+        command = [str(build / "bench/ldpc_kernels"), "speed", precision, size, rate, "10",
+                   str(frames), "-", kernel]
+        for result in lines_of(command + ([output] if output != "bits" else [])):
+            found.append(dict(result, output=output))
+    return found
+
+
+def slots(build, rate, output):
+    command = [str(build / "apps/gpufec"), "bench", "ldpc", "--backend", "cuda", "--rate",
+               rate, "--early-stop", "false", "--max-iterations", "10", "--seconds", "2",
+               "--json", "-", "--output",
+               "message" if output == "bits" else output]
+    print(" ".join(command), flush=True)
+    text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return dict(rate=rate, output=output, found=json.loads(text))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("json", type=pathlib.Path)
+    given = parser.parse_args()
+    results = dict(environment(), kernels=[], slots=[])
+    results["kernels"] += kernels(given.build, "normal", "all", "int8", 2112)
+    results["kernels"] += kernels(given.build, "short", "all", "int8", 8448)
+    results["kernels"] += kernels(given.build, "normal", "1/2", "int8", 2112, "folded")
+    results["kernels"] += kernels(given.build, "normal", "1/2", "int16", 2112)
+    results["kernels"] += kernels(given.build, "normal", "1/2", "float", 2112)
+    results["kernels"] += kernels(given.build, "ccsds_c2/8160", "all", "int8", 8448)
+    for rate in "1/2", "9/10":
+        results["slots"] += [slots(given.build, rate, output) for output in OUTPUTS]
+    given.json.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Which kernels for pairs of codewords there are. Those that give LLRs are compiled apart
+ * from those that do not. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIR_VARIANTS_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_PAIR_VARIANTS_CUH
+
+#include "cuda_pairs.cuh"
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+// A kernel, and what it wants to know of memory.
+struct pair_variant {
+    void (*kernel)(pair_table, pair_arguments) = nullptr;
+    unsigned message_edges = 0;
+    unsigned most_shared = 0; // edges of a layer to bits that have several
+    bool external = false;
+    std::size_t (*state_words)(unsigned q) = nullptr;
+    std::size_t (*shared_bytes)(const pair_table& table, bool wrap) = nullptr;
+};
+
+//! The one for layers of up to \p edges message edges; none has no kernel. \p large: so
+//! many message bits that two blocks do not fit, \p small: short frames.
+pair_variant choose_pairs(unsigned edges, bool irregular, bool large, bool small);
+//! The same, of those that give LLRs.
+pair_variant choose_soft_pairs(unsigned edges, bool irregular, bool large, bool small);
+
+namespace {
+
+template <
+    bool Soft,
+    unsigned MessageEdges,
+    bool SharedParity,
+    bool SharedTable,
+    bool Irregular = false,
+    bool External = false,
+    unsigned Blocks =
+        Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
+pair_variant variant()
+{
+    using d = pairs::
+        decoder<MessageEdges, SharedParity, SharedTable, Irregular, External, Soft>;
+    return { pairs::decode_pairs<MessageEdges,
+                                 SharedParity,
+                                 SharedTable,
+                                 Irregular,
+                                 External,
+                                 Soft,
+                                 Blocks>,
+             MessageEdges,
+             d::most_shared,
+             External,
+             d::state_words,
+             d::shared_bytes };
+}
+
+// For checks of up to so many edges, whether layers have the same or not.
+template <bool Soft>
+pair_variant choose_irregular(unsigned edges)
+{
+    return edges <= 5    ? variant<Soft, 5, true, true, true>()
+           : edges <= 8  ? variant<Soft, 8, true, true, true>()
+           : edges <= 12 ? variant<Soft, 12, false, true, true, false, 1>()
+           : edges <= 15 ? variant<Soft, 15, false, true, true, false, 1>()
+           : edges <= 18 ? variant<Soft, 18, false, true, true, false, 1>()
+           : edges <= 28 ? variant<Soft, 28, false, false, true, false, 1>()
+                         : pair_variant{};
+}
+
+template <bool Soft>
+pair_variant choose(unsigned edges, bool irregular, bool large, bool small)
+{
+    if (irregular) {
+        // Short frames, of which two blocks fit on a multiprocessor.
+        return edges > 8 && edges <= 11 && small ? variant<Soft, 11, true, true, true>()
+               : edges > 12 && edges <= 17 && small
+                   ? variant<Soft, 17, true, true, true>()
+                   : choose_irregular<Soft>(edges);
+    }
+    switch (edges) {
+    case 2:
+        return variant<Soft, 2, true, true>();
+    case 3:
+        return variant<Soft, 3, true, true>();
+    case 4:
+        return variant<Soft, 4, true, true>();
+    case 5:
+        return variant<Soft, 5, true, true>();
+    case 8:
+        return variant<Soft, 8, true, true>();
+    case 9:
+        return variant<Soft, 9, true, true>();
+    case 12:
+        return variant<Soft, 12, false, true>();
+    case 16:
+        return variant<Soft, 16, false, true>();
+    case 20:
+        return variant<Soft, 20, false, true>();
+    case 25:
+        return large ? variant<Soft, 25, false, false>()
+                     : variant<Soft, 25, true, true>();
+    case 28:
+        return variant<Soft, 28, false, false, false, true>();
+    default:
+        return choose_irregular<Soft>(edges);
+    }
+}
+
+} // namespace
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIR_VARIANTS_CUH */

@@ -1,0 +1,17 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The kernels for pairs of codewords that give LLRs. */
+
+#include "cuda_pair_variants.cuh"
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+pair_variant choose_soft_pairs(unsigned edges, bool irregular, bool large, bool small)
+{
+    return choose<true>(edges, irregular, large, small);
+}
+
+} // namespace device
+} // namespace gr::gpufec::ldpc
