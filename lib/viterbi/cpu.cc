@@ -60,7 +60,7 @@ public:
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
-        if (d_job.floats || d_setup.packed4 || punctured() ||
+        if (d_job.floats || d_job.turn.any() || d_setup.packed4 || punctured() ||
             plan.ends == termination::tailbiting) {
             return nullptr;
         }
@@ -135,8 +135,29 @@ private:
         }
     }
 
-    // Soft values from number `first` on, erased where there are none.
+    // The code's values from number `first` on, erased where there are none.
     void fetch(std::int64_t first, std::int64_t n, std::int8_t* to) const
+    {
+        if (!d_job.turn.any()) {
+            receive(first, n, to);
+            return;
+        }
+        constexpr std::int64_t most = 1024;
+        std::int8_t pairs[most];
+        while (n > 0) {
+            const auto odd = first & 1;
+            const auto some = std::min(n, most - odd);
+            const auto whole = (odd + some + 1) / 2;
+            receive(first - odd, 2 * whole, pairs);
+            turn_pairs(d_job.turn, pairs, whole, pairs);
+            to = std::copy_n(pairs + odd, some, to);
+            first += some;
+            n -= some;
+        }
+    }
+
+    // The same as they were received.
+    void receive(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         const auto begin = std::clamp(d_first, first, first + n);
         const auto end = std::clamp(d_first + d_count, begin, first + n);

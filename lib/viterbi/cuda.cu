@@ -102,6 +102,12 @@ private:
             copy_in(s, s.input.get(), memory.input, bytes);
             mark("copy_in");
         }
+        if (job.turn.any()) {
+            launch_turn(job.turn,
+                        reinterpret_cast<std::int8_t*>(s.input.get()),
+                        bytes,
+                        s.queue.get());
+        }
         const device_buffers on_device{
             s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
         };

@@ -400,5 +400,38 @@ void launch_steps(const job& job,
     }
 }
 
+namespace {
+
+// Two pairs per thread.
+__global__ void turn_pairs(turn t, std::uint32_t* values, std::size_t count)
+{
+    const auto word = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (4 * word >= count) {
+        return;
+    }
+    std::uint32_t v = values[word];
+    const auto left = count - 4 * word; // what follows the last is erased
+    v &= left >= 4 ? ~0u : (1u << 8 * left) - 1;
+    v = __vmaxs4(t.exchanged ? __byte_perm(v, 0, 0x2301) : v, 0x81818181u);
+    const std::uint32_t changed =
+        (t.changed[0] ? 0x00ff00ffu : 0u) | (t.changed[1] ? 0xff00ff00u : 0u);
+    values[word] = (v & ~changed) | (__vneg4(v) & changed);
+}
+
+} // namespace
+
+void launch_turn(const turn& t,
+                 std::int8_t* values,
+                 std::size_t count,
+                 cudaStream_t stream)
+{
+    constexpr unsigned threads = 256;
+    const auto blocks = (count + 4 * threads - 1) / (4 * threads);
+    if (blocks > 0) {
+        turn_pairs<<<unsigned(blocks), threads, 0, stream>>>(
+            t, reinterpret_cast<std::uint32_t*>(values), count);
+    }
+}
+
 } // namespace device
 } // namespace gr::gpufec::viterbi

@@ -85,6 +85,13 @@ void launch_steps(const job& job,
                   std::int8_t* values,
                   cudaStream_t stream);
 
+//! Turns \p count values, the first of a pair first, in place; of a last one that is
+//! alone, the other is erased.
+void launch_turn(const turn& t,
+                 std::int8_t* values,
+                 std::size_t count,
+                 cudaStream_t stream);
+
 //! The first of the room's that takes a setup. \throws std::runtime_error if none does
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup);
 

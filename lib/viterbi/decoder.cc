@@ -100,32 +100,50 @@ public:
         if (!slot || room == 0 || d_pulled.done) {
             return 0;
         }
-        auto& batch = d_batches.front();
         if (d_given == 0) {
-            if (!batch.statistics) {
-                estimate(*slot, batch);
-            }
-            statistics = batch.statistics;
-            stream_statistics.insert(
-                stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
-            while (stream_statistics.size() > most_statistics) {
-                stream_statistics.pop_front(); // nobody takes them
-            }
+            tell_statistics(*slot);
         }
-        const auto size = batch_size(batch, packed);
+        const auto size = batch_size(d_batches.front(), packed);
         const auto n = std::min(room, size - d_given);
         copy(slot->output, d_given, n);
-        d_given += n;
-        if (d_keeps) {
-            d_pulled = { batch.first_bit + batch.bits,
-                         slot->job.first_value + slot->job.values,
-                         slot->job.blocks == d_batch,
-                         d_given == size };
-        } else if (d_given == size) {
-            pop();
-        }
+        given(*slot, n, size);
         return n;
     }
+
+    decoded_bits ready_bits() override
+    {
+        const auto* const slot = d_pulled.done ? nullptr : d_pipeline->ready();
+        if (!slot) {
+            return {};
+        }
+        const auto& batch = d_batches.front();
+        return { reinterpret_cast<const std::uint8_t*>(slot->output),
+                 batch.first_bit,
+                 batch.first_bit + 8 * d_given,
+                 batch.first_bit + batch.bits };
+    }
+    void pulled_there(std::size_t bytes) override
+    {
+        const auto* const slot = d_pipeline->ready();
+        if (d_given == 0) {
+            tell_statistics(*slot);
+        }
+        given(*slot, bytes, batch_size(d_batches.front(), true));
+    }
+    void prefetch_values(std::uint64_t first, std::size_t count) const override
+    {
+        d_pipeline->each_in_flight([&](const slot& s) {
+            if (first >= s.job.first_value &&
+                first + count <= s.job.first_value + s.job.values) {
+                const auto size = s.job.floats ? sizeof(float) : 1;
+                const auto* const from = s.from + (first - s.job.first_value) * size;
+                for (std::size_t i = 0; i < count * size; i += 64) {
+                    __builtin_prefetch(from + i);
+                }
+            }
+        });
+    }
+    void set_turn(const turn& t) override { d_turn = t; }
 
     void keep_pulled() override { d_keeps = true; }
     pulled_batch pulled() const override { return d_pulled; }
@@ -256,6 +274,7 @@ private:
     std::uint64_t values_per_item() const { return d_setup->packed4 ? 2 : 1; }
     // Soft values that have been taken; with padding, where frames have some.
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
+    bool in_pairs() const { return d_turn.any(); }
 
     // The item that the last piece of the open slot ends before.
     std::uint64_t end_of_slot() const
@@ -265,7 +284,8 @@ private:
             return pieces * items_per_frame();
         }
         const auto values = code().values(pieces * plan().decode_length + plan().overlap);
-        return (values + values_per_item() - 1) / values_per_item();
+        const auto unit = in_pairs() ? 2 : values_per_item();
+        return (values + unit - 1) / unit * unit / values_per_item();
     }
 
     // The item a slot must begin with, if its first piece is number `piece`.
@@ -275,8 +295,9 @@ private:
             return piece * items_per_frame();
         }
         const auto stage = piece * plan().decode_length;
-        return code().values(stage - std::min<std::uint64_t>(stage, plan().overlap)) /
-               values_per_item();
+        const auto value =
+            code().values(stage - std::min<std::uint64_t>(stage, plan().overlap));
+        return (in_pairs() ? value / 2 * 2 : value) / values_per_item();
     }
 
     std::size_t items_wanted() const override
@@ -291,8 +312,9 @@ private:
             return (d_input.end() - d_input.first()) / items_per_frame();
         }
         // The stages that all their values are there for.
-        auto stages = code().stages(have());
-        stages -= code().values(stages) > have();
+        const auto values = in_pairs() ? have() / 2 * 2 : have();
+        auto stages = code().stages(values);
+        stages -= code().values(stages) > values;
         const auto end = d_next_piece * plan().decode_length + plan().overlap;
         return stages < end ? 0 : (stages - end) / plan().decode_length;
     }
@@ -329,6 +351,7 @@ private:
             job.first_block = d_next_piece;
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
+            job.turn = d_turn;
             const auto end = std::min<std::uint64_t>(
                 (d_next_piece + pieces) * plan().decode_length, code().stages(have()));
             batch.first_bit = d_next_piece * plan().decode_length;
@@ -343,6 +366,36 @@ private:
         submit(job, std::min(begin_of(d_next_piece), d_input.end()));
         if (waiting() > 0) {
             d_deadline.start();
+        }
+    }
+
+    // The batch that is pulled begins.
+    void tell_statistics(const slot& s)
+    {
+        auto& batch = d_batches.front();
+        if (!batch.statistics) {
+            estimate(s, batch);
+        }
+        statistics = batch.statistics;
+        stream_statistics.insert(
+            stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
+        while (stream_statistics.size() > most_statistics) {
+            stream_statistics.pop_front(); // nobody takes them
+        }
+    }
+
+    // So many more of the oldest batch's items are given, of `size`.
+    void given(const slot& s, std::size_t n, std::size_t size)
+    {
+        const auto& batch = d_batches.front();
+        d_given += n;
+        if (d_keeps) {
+            d_pulled = { batch.first_bit + batch.bits,
+                         s.job.first_value + s.job.values,
+                         s.job.blocks == d_batch,
+                         d_given == size };
+        } else if (d_given == size) {
+            pop();
         }
     }
 
@@ -456,6 +509,7 @@ private:
     std::size_t d_given = 0;         // output items of the oldest already pulled
     std::uint64_t d_next_piece = 0;  // that the open slot begins with
     bool d_keeps = false;            // the oldest, until it is forgotten
+    turn d_turn;                     // of the input
     pulled_batch d_pulled{};
 
     // Of floats that are lent: the scale before an item of the stream, and from it on.

@@ -38,7 +38,8 @@ public:
         emulated_launch(stream, [=] {
             const auto decoder = room::make_cpu(d_setup, g.job.blocks, 1);
             auto job = g.job;
-            job.floats = false; // they are steps by now
+            job.floats = false; // they are steps by now,
+            job.turn = {};      // as the code has them
             decoder->submit(0, job, { memory.input, memory.output, nullptr });
             while (!decoder->finished(0)) {
                 std::this_thread::yield();
@@ -69,6 +70,21 @@ void launch_steps(const job& job,
     emulated_launch(stream, [=] {
         for (std::size_t i = 0; i < count; ++i) {
             values[i] = soft_value(floats[i], job.scale_of(i));
+        }
+    });
+}
+
+void launch_turn(const turn& t,
+                 std::int8_t* values,
+                 std::size_t count,
+                 cudaStream_t stream)
+{
+    emulated_launch(stream, [=] {
+        turn_pairs(t, values, count / 2, values);
+        if (count % 2) {
+            std::int8_t last[2] = { values[count - 1], 0 };
+            turn_pairs(t, last, 1, last);
+            values[count - 1] = last[0];
         }
     });
 }

@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_HYPOTHESIS_H
 #define INCLUDED_GPUFEC_VITERBI_HYPOTHESIS_H
 
+#include "job.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,16 @@ public:
     bool as_received() const
     {
         return d_arrangement == order::as_sent && !d_alternate && !d_inverted;
+    }
+
+    //! Whether it reads pair by pair, as the decoder does by itself.
+    bool in_pairs() const
+    {
+        return d_arrangement == order::as_sent || d_arrangement == order::swapped;
+    }
+    turn as_turn() const
+    {
+        return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
     //! Values behind \p count of the code's that have to be there for them.

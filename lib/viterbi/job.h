@@ -11,6 +11,20 @@
 namespace gr::gpufec::viterbi {
 
 /*!
+ * \brief What a receiver does to pairs of soft values that is turned, or has I and Q
+ * exchanged.
+ *
+ * The code's value number j is the one received as number j, or as its pair's other if
+ * they are exchanged, with its sign changed where changed[j % 2] says so.
+ */
+struct turn {
+    bool exchanged = false;
+    bool changed[2] = { false, false };
+
+    GPUFEC_HOST_DEVICE bool any() const { return exchanged || changed[0] || changed[1]; }
+};
+
+/*!
  * \brief One batch of parallel blocks.
  *
  * Streaming: the input begins with soft value \p first_value of the stream (packed4: in
@@ -28,6 +42,7 @@ struct job {
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
+    viterbi::turn turn{}; //!< of the input; then \p first_value is even
 
     GPUFEC_HOST_DEVICE float scale_of(std::uint64_t index) const
     {

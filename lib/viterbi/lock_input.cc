@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "lock_input.h"
+#include "soft_input.h"
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -50,6 +51,9 @@ void lock_input::begin(const hypothesis& reading,
     d_start = start;
     d_fed = skipped;
     d_cut = 0;
+    if (d_passes) {
+        d_watched->set_turn(can_pass() ? reading.as_turn() : turn());
+    }
     lock_ring(can_pass());
 }
 
@@ -59,16 +63,16 @@ bool lock_input::feed(std::uint64_t limit, bool finishing)
         return false;
     }
     const auto& h = *d_reading;
+    const bool unread = can_pass() || h.as_received();
     const auto all = d_held.end() - std::min(d_held.end(), d_start);
-    const auto ahead =
-        finishing || h.as_received() ? 0 : std::min<std::uint64_t>(all, h.ahead);
+    const auto ahead = finishing || unread ? 0 : std::min<std::uint64_t>(all, h.ahead);
     const auto there = std::min(limit, all - ahead);
     bool some = false;
     while (d_fed < there) {
         const auto n = std::min<std::uint64_t>(there - d_fed, d_fresh.size());
         const auto begin = std::int64_t(d_held.first()) - std::int64_t(d_start);
         const auto* values = d_held.span().values + (std::int64_t(d_fed) - begin);
-        if (!h.as_received()) {
+        if (!unread) {
             h.read(d_held.span().values, begin, all, d_fed, n, d_fresh.data());
             values = d_fresh.data();
         }
@@ -119,6 +123,21 @@ void lock_input::read(std::uint64_t first, std::size_t count, std::int8_t* to) c
                         to);
         return;
     }
+    if (d_reading->as_received()) {
+        receive(first, count, to);
+        return;
+    }
+    const auto even = first / 2 * 2;
+    const auto pairs = (first + count - even + 1) / 2;
+    d_pairs.resize(std::max<std::size_t>(d_pairs.size(), 2 * pairs));
+    receive(even, 2 * pairs, d_pairs.data());
+    turn_pairs(d_reading->as_turn(), d_pairs.data(), pairs, d_pairs.data());
+    std::memcpy(to, d_pairs.data() + (first - even), count);
+}
+
+// Values of the segment as they were received, while they are passed on.
+void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to) const
+{
     // Some may be from before the oldest batch.
     const auto value = d_start + first;
     std::size_t n = 0;
@@ -128,6 +147,13 @@ void lock_input::read(std::uint64_t first, std::size_t count, std::int8_t* to) c
     }
     if (n < count) {
         d_watched->read_values(first + n, count - n, to + n);
+    }
+}
+
+void lock_input::prefetch(std::uint64_t first, std::size_t count) const
+{
+    if (d_passing) {
+        d_watched->prefetch_values(first, count);
     }
 }
 

@@ -19,8 +19,8 @@ namespace gr::gpufec::viterbi {
  * \brief Values of a stream, which are numbered, on their way to a decoder of a segment.
  *
  * They are copied and held until the decoder has all of them. What comes next is passed
- * on without being held, if the segment reads it as it is received: then the decoder's
- * slots hold it, or the caller's memory, from which it is lent.
+ * on without being held, if that decoder can read it as it is received: then its slots
+ * hold it, or the caller's memory, from which it is lent.
  */
 class lock_input
 {
@@ -56,6 +56,8 @@ public:
     bool passing() const { return d_passing; }
     //! All that was taken and not dropped is held again.
     void hold();
+    //! Some will be asked for soon.
+    void prefetch(std::uint64_t first, std::size_t count) const;
     //! The code's values, \p count from number \p first on, if they are still there.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
     //! The code's values that the decoder had when a batch was cut short to lend the
@@ -82,9 +84,10 @@ private:
     {
         return d_format == soft_format::float32 ? sizeof(float) : 1;
     }
-    bool can_pass() const { return d_passes && d_reading && d_reading->as_received(); }
+    bool can_pass() const { return d_passes && d_reading && d_reading->in_pairs(); }
     // Whether the decoder may take over what is lent.
     bool may_lend() const { return d_passing && (!d_ring || d_ring_locked); }
+    void receive(std::uint64_t first, std::size_t count, std::int8_t* to) const;
     void lock_ring(bool locked);
     bool begin_lending();
 
@@ -92,6 +95,7 @@ private:
     const bool d_passes;
     held_input d_held;
     std::vector<std::int8_t> d_fresh;
+    mutable std::vector<std::int8_t> d_pairs;
 
     viterbi_decoder* d_decoder = nullptr;
     watched_decoder* d_watched = nullptr;

@@ -30,7 +30,7 @@ constexpr unsigned windows_of_doubt = 3;
 constexpr std::uint64_t older = 256, kept = 1024;
 constexpr unsigned least_stretch = 512;
 // A lock is checked every long_values values once it has held for so many stages.
-constexpr std::uint64_t young = 1u << 16, long_values = 8192;
+constexpr std::uint64_t young = 1u << 16, long_values = 16384;
 constexpr std::size_t chunk = 1u << 14;
 constexpr std::uint64_t never = ~std::uint64_t(0);
 constexpr std::size_t most_at_once = 1u << 16; // items, that are held
@@ -160,7 +160,13 @@ public:
 
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override
     {
-        return pull([&] { return d_output.pull_packed(out, bytes); });
+        // What follows may come from where it was decoded.
+        auto n = d_output.pull_packed(out, bytes);
+        d_direct = { out + n, bytes - n };
+        advance();
+        const auto direct = bytes - n - std::exchange(d_direct, {}).bytes;
+        n += direct;
+        return direct > 0 ? n : n + d_output.pull_packed(out + n, bytes - n);
     }
 
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override
@@ -623,20 +629,22 @@ private:
     bool collect()
     {
         bool some = false;
-        while (!d_output.full()) {
-            const auto n = d_decoder->pull_packed(room_for_decoded(), chunk);
-            batch_statistics made;
-            if (d_decoder->take_statistics(made)) {
-                statistics = moved(made);
-            }
-            while (d_decoder->take_stream_statistics(made)) {
-                stream_statistics.push_back(moved(made));
-                if (stream_statistics.size() > most_statistics) {
-                    stream_statistics.pop_front(); // nobody takes them
+        for (;;) {
+            if (give_directly()) {
+                some = true;
+                if (d_state != state::locked) {
+                    return true;
                 }
+                continue;
             }
+            if (d_output.full() ||
+                (d_input.passing() && d_direct.bytes == 0 && d_output.available())) {
+                return some;
+            }
+            const auto n = d_decoder->pull_packed(room_for_decoded(), to_collect());
+            take_statistics();
             if (n == 0) {
-                break;
+                return some;
             }
             take_decoded(n);
             some = true;
@@ -644,7 +652,76 @@ private:
                 return true;
             }
         }
-        return some;
+    }
+
+    void take_statistics()
+    {
+        batch_statistics made;
+        if (d_decoder->take_statistics(made)) {
+            statistics = moved(made);
+        }
+        while (d_decoder->take_stream_statistics(made)) {
+            stream_statistics.push_back(moved(made));
+            if (stream_statistics.size() > most_statistics) {
+                stream_statistics.pop_front(); // nobody takes them
+            }
+        }
+    }
+
+    // Bytes: up to the next check, if what follows may be given directly.
+    std::size_t to_collect() const
+    {
+        if (!d_input.passing() || d_direct.bytes == 0) {
+            return chunk;
+        }
+        const auto& s = segment();
+        const auto target = d_checked + stretch();
+        const auto left = target - std::min(s.collected, target);
+        return std::clamp<std::size_t>((left + 7) / 8, 1, chunk);
+    }
+
+    // Gives bits from the decoder's own memory to the caller, as far as they are sure;
+    // whether there were some.
+    bool give_directly()
+    {
+        if (!d_input.passing() || d_direct.bytes == 0 || !d_output.all_given()) {
+            return false;
+        }
+        const auto bits = d_decoder->self().ready_bits();
+        auto& s = segment();
+        const auto target = d_checked + stretch();
+        if (!bits.bytes || s.collected != bits.next || target > bits.end ||
+            d_watch.needs(s) < bits.first + 64 ||
+            target > 8 * (s.given + d_direct.bytes)) {
+            return false;
+        }
+        const auto next = s.code().values(target + stretch() - d_watch.sample());
+        d_input.prefetch(next, s.code().values(target + stretch()) - next);
+        if (d_watch.judge(s, { bits.bytes, bits.first }, target, d_values)) {
+            // What follows is asked for up to there.
+            const auto bytes = (target - s.collected + 7) / 8;
+            while (s.collected < target) {
+                take_decoded(d_decoder->pull_packed(d_output.room_for(bytes), bytes));
+            }
+            take_statistics();
+            doubt(target);
+            d_input.forget_pulled();
+            return true;
+        }
+        d_checked = target;
+        const auto clear = std::min(d_watch.clear(), target);
+        drop_checked(clear);
+        const auto sure = std::max(clear / 8 * 8, 8 * s.given);
+        const auto past = sure - std::min(sure, s.collected);
+        const auto n = d_output.give(bits.bytes, bits.first, sure, d_direct.out);
+        d_direct.out += n;
+        d_direct.bytes -= n;
+        if (past > 0) {
+            d_decoder->self().pulled_there(past / 8);
+            take_statistics();
+            d_input.forget_pulled();
+        }
+        return true;
     }
 
     // What was pulled is checked while its input is there; whether the lock holds.
@@ -704,9 +781,7 @@ private:
         bool some = false;
         for (;;) {
             auto& s = segment();
-            // Often at first, and where latency is so short that batches are.
-            const bool finely = d_checked < s.lead + young || d_checked < d_finely_until;
-            auto target = d_checked + (finely ? d_stretch : d_long_stretch);
+            auto target = d_checked + stretch();
             const bool last = s.collected < target && all_collected();
             if (last) {
                 target = s.collected;
@@ -715,17 +790,32 @@ private:
                 return some;
             }
             some = true;
-            if (d_watch.judge(s, target, d_values)) {
+            if (d_watch.judge(s, { s.bytes.data(), s.base }, target, d_values)) {
                 doubt(target);
                 return true;
             }
             d_checked = target;
             const auto clear = last ? target : std::min(d_watch.clear(), target);
             s.stages = std::max(s.stages, whole(s, clear));
-            // A little more, for where a lock begins that takes this one's place.
-            const auto value = s.value_of(clear);
-            d_input.drop_before(value - std::min(value, kept));
+            drop_checked(clear);
         }
+    }
+
+    // Values before a stage that is sure, but for a little more, for where a lock begins
+    // that takes this one's place.
+    void drop_checked(std::uint64_t clear)
+    {
+        const auto value = segment().value_of(clear);
+        d_input.drop_before(value - std::min(value, kept));
+    }
+
+    // Stages to the next check: few at first, and where latency is so short that batches
+    // are.
+    std::uint64_t stretch() const
+    {
+        const bool finely =
+            d_checked < segment().lead + young || d_checked < d_finely_until;
+        return finely ? d_stretch : d_long_stretch;
     }
 
     // The lock seems to be lost, as what is decoded up to a stage shows.
@@ -800,6 +890,12 @@ private:
     std::uint64_t d_judged = 0;
     std::vector<std::uint8_t> d_part, d_frame; // of frames that are decoded
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
+
+    // Where the caller wants bytes, while it asks.
+    struct {
+        std::uint8_t* out = nullptr;
+        std::size_t bytes = 0;
+    } d_direct;
 
     std::deque<viterbi_lock> d_changes;
     viterbi_lock d_now;

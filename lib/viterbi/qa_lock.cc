@@ -43,16 +43,33 @@ struct decoded {
     viterbi_lock last;
 };
 
+// Pulls bits, or packed bytes as eight bits each.
+std::size_t pull(viterbi_decoder& decoder, std::size_t room, bool packed, decoded& d)
+{
+    std::vector<std::uint8_t> out(room);
+    if (!packed) {
+        const auto got = decoder.pull_bits(out.data(), room);
+        d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
+        return got;
+    }
+    const auto got = decoder.pull_packed(out.data(), room);
+    for (std::size_t i = 0; i < 8 * got; ++i) {
+        d.bits.push_back(out[i / 8] >> (7 - i % 8) & 1);
+    }
+    return got;
+}
+
 decoded decode(viterbi_options o,
                const std::vector<std::int8_t>& values,
-               std::size_t at_once = 1u << 20)
+               std::size_t at_once = 1u << 20,
+               bool packed = false,
+               std::size_t room = 1u << 14)
 {
     o.lock = "auto";
     o.where = backend::cpu;
     o.positive_bit = 0;
     viterbi_decoder decoder(o);
     decoded d;
-    std::vector<std::uint8_t> out(1 << 14);
     bool finished = false;
     for (std::size_t pushed = 0; !decoder.done();) {
         const auto n = std::min(at_once, values.size() - pushed);
@@ -61,9 +78,7 @@ decoded decode(viterbi_options o,
             decoder.finish();
             finished = true;
         }
-        const auto got = decoder.pull_bits(out.data(), out.size());
-        d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
-        if (got == 0 && !decoder.done()) {
+        if (pull(decoder, room, packed, d) == 0 && !decoder.done()) {
             decoder.wait(10ms);
         }
         for (viterbi_lock c; decoder.take_lock(c);) {
@@ -81,7 +96,8 @@ decoded decode_lent(viterbi_options o,
                     const std::vector<std::int8_t>& values,
                     std::size_t room,
                     std::size_t at_once,
-                    bool push_later)
+                    bool push_later,
+                    bool packed)
 {
     o.lock = "auto";
     o.where = backend::cpu;
@@ -91,7 +107,6 @@ decoded decode_lent(viterbi_options o,
     EXPECT_TRUE(decoder.can_lend());
     decoded d;
     std::vector<Item> items(values.begin(), values.end());
-    std::vector<std::uint8_t> out(1 << 14);
     std::size_t back = 0, taken = 0, there = 0;
     bool lends = true, finished = false;
     while (!decoder.done()) {
@@ -118,8 +133,7 @@ decoded decode_lent(viterbi_options o,
             decoder.finish();
             finished = true;
         }
-        const auto got = decoder.pull_bits(out.data(), out.size());
-        d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
+        const auto got = pull(decoder, 1u << 14, packed, d);
         if (lends) {
             take_back();
         }
@@ -277,7 +291,8 @@ TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
     }
 }
 
-// Slips, noise between, and a stream long enough that batches are lent between them.
+// Slips, noise between, and a stream long enough that batches are lent between them, as
+// it was sent, and turned or exchanged, which devices and CPU undo by themselves.
 TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
 {
     auto sent = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
@@ -290,24 +305,55 @@ TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
     }
     sent.insert(sent.begin() + 400000, noise.begin(), noise.end());
     viterbi_options o{ dvb };
+    o.lock_constellation = "qpsk";
     o.batch = 16;
     o.slots = 3;
     o.soft_scale = 1;
     o.max_latency_ms = 1e6; // batches that are due are checked more finely
-    const auto pushed = decode(o, sent);
-    EXPECT_GE(pushed.last.locks, 4u);
-    const auto same = [&](const decoded& lent) {
-        EXPECT_EQ(lent.bits, pushed.bits);
-        ASSERT_EQ(lent.changes.size(), pushed.changes.size());
-        for (std::size_t i = 0; i < lent.changes.size(); ++i) {
-            EXPECT_EQ(lent.changes[i].first_value, pushed.changes[i].first_value);
-            EXPECT_EQ(lent.changes[i].known_value, pushed.changes[i].known_value);
+    for (unsigned received = 0; received < 4; ++received) {
+        SCOPED_TRACE(received);
+        auto values = sent;
+        for (std::size_t i = 0; received > 0 && i + 1 < values.size(); i += 2) {
+            if (received != 2) {
+                std::swap(values[i], values[i + 1]);
+            }
+            if (received != 1) {
+                values[i] = std::int8_t(-values[i]);
+            }
         }
-    };
-    for (const bool push_later : { false, true }) {
-        same(decode_lent<std::int8_t>(o, sent, 1u << 17, 1u << 16, push_later));
-        same(decode_lent<std::int8_t>(o, sent, 100000, 777, push_later));
-        same(decode_lent<float>(o, sent, 1u << 17, 30000, push_later));
+        const auto bits = decode(o, values);
+        EXPECT_GE(bits.last.locks, received % 2 ? 2u : 4u);
+        const auto slow = decode(o, values, 1u << 20, true, 333);
+        // Each lock begins with a byte of its own.
+        ASSERT_EQ(slow.changes.size(), bits.changes.size());
+        for (std::size_t i = 0; i < bits.changes.size(); ++i) {
+            const auto& c = bits.changes[i];
+            const auto end = i + 1 < bits.changes.size() ? bits.changes[i + 1].first_bit
+                                                         : bits.bits.size();
+            ASSERT_TRUE(std::equal(bits.bits.begin() + c.first_bit,
+                                   bits.bits.begin() + end,
+                                   slow.bits.begin() + 8 * slow.changes[i].first_byte));
+        }
+        const auto same = [](const decoded& lent, const decoded& pushed) {
+            EXPECT_TRUE(lent.bits == pushed.bits);
+            ASSERT_EQ(lent.changes.size(), pushed.changes.size());
+            for (std::size_t i = 0; i < lent.changes.size(); ++i) {
+                EXPECT_EQ(lent.changes[i].first_value, pushed.changes[i].first_value);
+                EXPECT_EQ(lent.changes[i].known_value, pushed.changes[i].known_value);
+            }
+        };
+        same(decode(o, values, 1u << 20, true), slow);
+        for (const bool packed : { false, true }) {
+            const auto& pushed = packed ? slow : bits;
+            for (const bool later : { false, true }) {
+                same(decode_lent<std::int8_t>(o, values, 1 << 17, 1 << 16, later, packed),
+                     pushed);
+                same(decode_lent<std::int8_t>(o, values, 100000, 777, later, packed),
+                     pushed);
+                same(decode_lent<float>(o, values, 1 << 17, 30000, later, packed),
+                     pushed);
+            }
+        }
     }
 }
 

@@ -32,8 +32,9 @@ batch_limits setup::limits(std::size_t blocks) const
     l.pieces = blocks;
     if (plan.streaming()) {
         const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
-        // One period more, for values that begin inside a stage's period.
-        l.input_bytes = input_bytes(code.values(stages + code.period())) + 1;
+        // One period more, for values that begin inside a stage's period; and whole
+        // pairs, in whole words.
+        l.input_bytes = (input_bytes(code.values(stages + code.period())) + 6) / 4 * 4;
         l.output_bytes = blocks * (plan.decode_length / 8);
     } else {
         const auto frames = blocks / plan.blocks_per_frame;

@@ -44,6 +44,20 @@ soft_value(const job& job, const std::byte* input, std::size_t index, bool packe
     return soft_value(floats[index], job.scale_of(index));
 }
 
+//! Turns \p pairs pairs, which may be where they go.
+inline void
+turn_pairs(const turn& t, const std::int8_t* from, std::size_t pairs, std::int8_t* to)
+{
+    const int sign[2] = { t.changed[0] ? -1 : 1, t.changed[1] ? -1 : 1 };
+    const int other = t.exchanged;
+    for (std::size_t i = 0; i < pairs; ++i) {
+        const int first = std::max<int>(from[2 * i + other], -127);
+        const int second = std::max<int>(from[2 * i + 1 - other], -127);
+        to[2 * i] = std::int8_t(first * sign[0]);
+        to[2 * i + 1] = std::int8_t(second * sign[1]);
+    }
+}
+
 //! Writes \p n values from number \p first on of packed bytes, as soft_value() reads
 //! them.
 inline void

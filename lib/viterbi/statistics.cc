@@ -91,11 +91,20 @@ channel_estimator::encode_again(const job& job,
                                 const std::byte* input,
                                 const std::byte* output) const
 {
+    if (job.turn.any()) {
+        return encode_again(
+            origin, stages, before, first_value, end_value, output, [&](auto i) {
+                const auto at = i ^ std::size_t(job.turn.exchanged);
+                const int v =
+                    at < job.values ? soft_value(job, input, at, d_setup.packed4) : 0;
+                return job.turn.changed[i % 2] ? -v : v;
+            });
+    }
     if (job.floats) {
         const auto* const floats = reinterpret_cast<const float*>(input);
         return encode_again(
             origin, stages, before, first_value, end_value, output, [&](auto i) {
-                return soft_value(floats[i], job.scale_of(i));
+                return int(soft_value(floats[i], job.scale_of(i)));
             });
     }
     if (d_setup.packed4) {
