@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "cuda/devices.h"
 #include "lock.h"
 #include "qa_support.h"
 #include <gtest/gtest.h>
@@ -66,7 +67,7 @@ decoded decode(viterbi_options o,
                std::size_t room = 1u << 14)
 {
     o.lock = "auto";
-    o.where = backend::cpu;
+    o.where = o.where == backend::automatic ? backend::cpu : o.where;
     o.positive_bit = 0;
     viterbi_decoder decoder(o);
     decoded d;
@@ -100,13 +101,15 @@ decoded decode_lent(viterbi_options o,
                     bool packed)
 {
     o.lock = "auto";
-    o.where = backend::cpu;
+    o.where = o.where == backend::automatic ? backend::cpu : o.where;
     o.positive_bit = 0;
     o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
     viterbi_decoder decoder(o);
     EXPECT_TRUE(decoder.can_lend());
     decoded d;
     std::vector<Item> items(values.begin(), values.end());
+    const bool locks = o.where == backend::cuda;
+    EXPECT_EQ(decoder.lock_lent(items.data(), items.size() * sizeof(Item)), locks);
     std::size_t back = 0, taken = 0, there = 0;
     bool lends = true, finished = false;
     while (!decoder.done()) {
@@ -118,6 +121,7 @@ decoded decode_lent(viterbi_options o,
         if (lends && push_later && taken > values.size() / 2) {
             decoder.end_lending();
             EXPECT_EQ(decoder.lent(), 0u);
+            decoder.unlock_lent(items.data());
             lends = false;
         }
         if (lends) {
@@ -145,6 +149,10 @@ decoded decode_lent(viterbi_options o,
         }
     }
     d.last = decoder.lock();
+    if (lends) {
+        decoder.end_lending();
+        decoder.unlock_lent(items.data());
+    }
     return d;
 }
 
@@ -291,68 +299,111 @@ TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
     }
 }
 
-// Slips, noise between, and a stream long enough that batches are lent between them, as
-// it was sent, and turned or exchanged, which devices and CPU undo by themselves.
-TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
+// Slips, noise between, and a stream long enough that batches are lent between them.
+std::vector<std::int8_t> troubled()
 {
-    auto sent = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
-    sent.erase(sent.begin() + 150001);
-    sent.insert(sent.begin() + 240000, 17);
+    auto values = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
+    values.erase(values.begin() + 150001);
+    values.insert(values.begin() + 240000, 17);
     std::mt19937 random(19);
     std::vector<std::int8_t> noise(70001);
     for (auto& value : noise) {
         value = std::int8_t(int(random() % 121) - 60);
     }
-    sent.insert(sent.begin() + 400000, noise.begin(), noise.end());
+    values.insert(values.begin() + 400000, noise.begin(), noise.end());
+    return values;
+}
+
+// As it was sent, exchanged, turned over in part, and both.
+std::vector<std::int8_t> received(unsigned how, std::vector<std::int8_t> values)
+{
+    for (std::size_t i = 0; how > 0 && i + 1 < values.size(); i += 2) {
+        if (how != 2) {
+            std::swap(values[i], values[i + 1]);
+        }
+        if (how != 1) {
+            values[i] = std::int8_t(-values[i]);
+        }
+    }
+    return values;
+}
+
+viterbi_options for_trouble()
+{
     viterbi_options o{ dvb };
     o.lock_constellation = "qpsk";
     o.batch = 16;
     o.slots = 3;
     o.soft_scale = 1;
     o.max_latency_ms = 1e6; // batches that are due are checked more finely
-    for (unsigned received = 0; received < 4; ++received) {
-        SCOPED_TRACE(received);
-        auto values = sent;
-        for (std::size_t i = 0; received > 0 && i + 1 < values.size(); i += 2) {
-            if (received != 2) {
-                std::swap(values[i], values[i + 1]);
-            }
-            if (received != 1) {
-                values[i] = std::int8_t(-values[i]);
-            }
-        }
+    return o;
+}
+
+void expect_same(const decoded& lent, const decoded& pushed)
+{
+    EXPECT_TRUE(lent.bits == pushed.bits);
+    ASSERT_EQ(lent.changes.size(), pushed.changes.size());
+    for (std::size_t i = 0; i < lent.changes.size(); ++i) {
+        EXPECT_EQ(lent.changes[i].first_value, pushed.changes[i].first_value);
+        EXPECT_EQ(lent.changes[i].known_value, pushed.changes[i].known_value);
+    }
+}
+
+TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
+{
+    const auto o = for_trouble();
+    for (unsigned how = 0; how < 4; ++how) {
+        SCOPED_TRACE(how);
+        const auto values = received(how, troubled());
         const auto bits = decode(o, values);
-        EXPECT_GE(bits.last.locks, received % 2 ? 2u : 4u);
+        EXPECT_GE(bits.last.locks, how % 2 ? 2u : 4u);
         const auto slow = decode(o, values, 1u << 20, true, 333);
         // Each lock begins with a byte of its own.
         ASSERT_EQ(slow.changes.size(), bits.changes.size());
         for (std::size_t i = 0; i < bits.changes.size(); ++i) {
-            const auto& c = bits.changes[i];
-            const auto end = i + 1 < bits.changes.size() ? bits.changes[i + 1].first_bit
-                                                         : bits.bits.size();
-            ASSERT_TRUE(std::equal(bits.bits.begin() + c.first_bit,
-                                   bits.bits.begin() + end,
-                                   slow.bits.begin() + 8 * slow.changes[i].first_byte));
+            const auto begin = bits.bits.begin() + bits.changes[i].first_bit;
+            const auto end = i + 1 < bits.changes.size()
+                                 ? bits.bits.begin() + bits.changes[i + 1].first_bit
+                                 : bits.bits.end();
+            ASSERT_TRUE(std::equal(
+                begin, end, slow.bits.begin() + 8 * slow.changes[i].first_byte));
         }
-        const auto same = [](const decoded& lent, const decoded& pushed) {
-            EXPECT_TRUE(lent.bits == pushed.bits);
-            ASSERT_EQ(lent.changes.size(), pushed.changes.size());
-            for (std::size_t i = 0; i < lent.changes.size(); ++i) {
-                EXPECT_EQ(lent.changes[i].first_value, pushed.changes[i].first_value);
-                EXPECT_EQ(lent.changes[i].known_value, pushed.changes[i].known_value);
-            }
-        };
-        same(decode(o, values, 1u << 20, true), slow);
+        expect_same(decode(o, values, 1u << 20, true), slow);
         for (const bool packed : { false, true }) {
             const auto& pushed = packed ? slow : bits;
             for (const bool later : { false, true }) {
-                same(decode_lent<std::int8_t>(o, values, 1 << 17, 1 << 16, later, packed),
-                     pushed);
-                same(decode_lent<std::int8_t>(o, values, 100000, 777, later, packed),
-                     pushed);
-                same(decode_lent<float>(o, values, 1 << 17, 30000, later, packed),
-                     pushed);
+                expect_same(
+                    decode_lent<std::int8_t>(o, values, 1 << 17, 1 << 16, later, packed),
+                    pushed);
+                expect_same(
+                    decode_lent<std::int8_t>(o, values, 100000, 777, later, packed),
+                    pushed);
+                expect_same(decode_lent<float>(o, values, 1 << 17, 30000, later, packed),
+                            pushed);
             }
+        }
+    }
+}
+
+TEST(viterbi_lock_cuda, gives_what_the_cpu_gives)
+{
+    if (const auto found = find_cuda_devices(); found.devices.empty()) {
+        GTEST_SKIP() << found.missing;
+    }
+    const auto o = for_trouble();
+    auto cuda = o;
+    cuda.where = backend::cuda;
+    for (unsigned how = 0; how < 4; ++how) {
+        SCOPED_TRACE(how);
+        const auto values = received(how, troubled());
+        const auto cpu = decode(o, values, 1u << 20, true);
+        expect_same(decode(cuda, values, 777, true), cpu);
+        for (const bool later : { false, true }) {
+            expect_same(
+                decode_lent<std::int8_t>(cuda, values, 1 << 17, 1 << 16, later, true),
+                cpu);
+            expect_same(decode_lent<float>(cuda, values, 1 << 17, 30000, later, true),
+                        cpu);
         }
     }
 }
