@@ -273,11 +273,12 @@ private:
             d_input.use(nullptr, nullptr);
             d_decoder.reset();
             d_decoder = std::make_unique<viterbi_decoder>(o, d_hooks);
-            d_input.use(d_decoder.get(), &d_decoder->self());
+            d_inner = &d_decoder->self();
+            d_input.use(d_decoder.get(), d_inner);
             d_which = which;
         }
         if (layout().stream()) {
-            d_decoder->self().keep_pulled();
+            d_inner->keep_pulled();
         }
         // Of blocks, or frames.
         const auto D = layout().stream() ? d_decoder->decode_length() : layout().stages();
@@ -641,7 +642,7 @@ private:
                 (d_input.passing() && d_direct.bytes == 0 && d_output.available())) {
                 return some;
             }
-            const auto n = d_decoder->pull_packed(room_for_decoded(), to_collect());
+            const auto n = d_inner->pull_packed(room_for_decoded(), to_collect());
             take_statistics();
             if (n == 0) {
                 return some;
@@ -656,12 +657,13 @@ private:
 
     void take_statistics()
     {
-        batch_statistics made;
-        if (d_decoder->take_statistics(made)) {
-            statistics = moved(made);
+        if (d_inner->statistics) {
+            statistics = moved(*d_inner->statistics);
+            d_inner->statistics.reset();
         }
-        while (d_decoder->take_stream_statistics(made)) {
-            stream_statistics.push_back(moved(made));
+        for (auto& there = d_inner->stream_statistics; !there.empty();
+             there.pop_front()) {
+            stream_statistics.push_back(moved(there.front()));
             if (stream_statistics.size() > most_statistics) {
                 stream_statistics.pop_front(); // nobody takes them
             }
@@ -687,7 +689,7 @@ private:
         if (!d_input.passing() || d_direct.bytes == 0 || !d_output.all_given()) {
             return false;
         }
-        const auto bits = d_decoder->self().ready_bits();
+        const auto bits = d_inner->ready_bits();
         auto& s = segment();
         const auto target = d_checked + stretch();
         if (!bits.bytes || s.collected != bits.next || target > bits.end ||
@@ -701,7 +703,7 @@ private:
             // What follows is asked for up to there.
             const auto bytes = (target - s.collected + 7) / 8;
             while (s.collected < target) {
-                take_decoded(d_decoder->pull_packed(d_output.room_for(bytes), bytes));
+                take_decoded(d_inner->pull_packed(d_output.room_for(bytes), bytes));
             }
             take_statistics();
             doubt(target);
@@ -717,7 +719,7 @@ private:
         d_direct.out += n;
         d_direct.bytes -= n;
         if (past > 0) {
-            d_decoder->self().pulled_there(past / 8);
+            d_inner->pulled_there(past / 8);
             take_statistics();
             d_input.forget_pulled();
         }
@@ -727,7 +729,7 @@ private:
     // What was pulled is checked while its input is there; whether the lock holds.
     bool settle_pulled()
     {
-        const auto batch = d_decoder->self().pulled();
+        const auto batch = d_inner->pulled();
         if (!batch.full && batch.value > d_input.cut()) {
             d_finely_until = batch.end;
         }
@@ -869,6 +871,7 @@ private:
     lock_watch d_watch;
     std::optional<frame_finder> d_finder;
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
+    impl* d_inner = nullptr;                    // what stands behind it
     unsigned d_which = 0;
 
     state d_state = state::searching;
