@@ -1,0 +1,263 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A decoder that finds its own phase: input is held while all hypotheses are tried, what
+ * was held is decoded once one is known, and decoded bits are encoded again to see that
+ * it still holds. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_LOCKING_H
+#define INCLUDED_GPUFEC_VITERBI_LOCKING_H
+
+#include "decoder_impl.h"
+#include "frame_finder.h"
+#include "lock.h"
+#include "lock_input.h"
+#include "lock_output.h"
+#include "lock_plan.h"
+#include "lock_watch.h"
+#include "pipeline/engine.h"
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::gpufec {
+
+class viterbi_decoder::locking : public decoder::engine, public viterbi_decoder::impl
+{
+public:
+    locking(const viterbi_options& options, decoder_hooks hooks);
+
+    // ---- the engine of every decoder ----
+
+    void finish() override
+    {
+        d_finishing = true;
+        advance();
+    }
+    bool ready() override
+    {
+        advance();
+        return d_output.available();
+    }
+    bool due() const override { return d_state == state::locked && d_decoder->due(); }
+    void flush() override;
+    bool full() const override
+    {
+        return d_input.passing() ? d_decoder->full() : ahead() >= d_most_ahead;
+    }
+    bool done() override
+    {
+        advance();
+        return d_finishing && d_ended && !d_output.available();
+    }
+    bool wait(std::chrono::milliseconds limit) override
+    {
+        return ready() || (d_state == state::locked && d_decoder->wait(limit));
+    }
+    void reset() override;
+    void set_max_latency_ms(double ms) override
+    {
+        d_decoder->set_max_latency_ms(ms);
+        d_options.max_latency_ms = ms;
+    }
+    std::size_t batch() const override { return d_decoder->batch(); }
+    std::string active_backend() const override { return d_decoder->active_backend(); }
+    std::string active_device() const override { return d_decoder->active_device(); }
+
+    std::size_t input_bytes() const override { return d_decoder->input_bytes(); }
+    bool can_lend() const override { return d_input.can_lend(); }
+    std::size_t lend(const void* items, std::size_t count) override;
+    std::size_t lent() const override { return d_input.lent(); }
+    std::size_t take_back() override { return d_input.take_back(); }
+    void end_lending() override { d_input.end_lending(); }
+    bool lock_lent(void* memory, std::size_t bytes) override
+    {
+        return d_input.lock_lent(memory, bytes);
+    }
+    void unlock_lent(void*) override { d_input.unlock_lent(); }
+
+    // ---- of this decoder ----
+
+    std::size_t push(const void* items, std::size_t count) override;
+    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override;
+    std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override
+    {
+        return pull([&] { return d_output.pull_bits(out, bits); });
+    }
+
+    void set_soft_scale(float scale) override
+    {
+        d_decoder->set_soft_scale(scale);
+        d_options.soft_scale = scale;
+    }
+
+    bool take_lock(viterbi_lock& change) override;
+
+    viterbi_lock lock() const override;
+    std::uint64_t placed_items() const override;
+
+    const conv_code& code() const override { return d_plan.codes[d_which]; }
+    unsigned decode_length() const override { return d_decoder->decode_length(); }
+    unsigned overlap() const override { return d_decoder->overlap(); }
+    std::size_t items_per_frame() const override;
+    std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
+    {
+        return d_output.item_of(item * d_input.values_per_item(), packed);
+    }
+
+private:
+    static constexpr std::uint64_t never = ~std::uint64_t(0);
+    // Items that are taken at once where they are held.
+    static constexpr std::size_t most_at_once = 1u << 16;
+
+    enum class state { searching, locked, doubting };
+
+    // Items that \p take(items taken before, how many more may be) takes of \p count.
+    template <class Take>
+    std::size_t take_items(std::size_t count, Take&& take)
+    {
+        const auto values = d_input.values_per_item();
+        std::size_t taken = 0;
+        while (taken < count) {
+            advance();
+            if (full()) {
+                break;
+            }
+            const auto left = count - taken;
+            const auto room = (d_most_ahead - ahead() + values - 1) / values;
+            const auto n = take(
+                taken, d_input.passing() ? left : std::min({ left, room, most_at_once }));
+            if (n == 0) {
+                break;
+            }
+            taken += n;
+        }
+        advance();
+        return taken;
+    }
+
+    // What is to be decoded from some value on.
+    struct start {
+        viterbi::phase_search::found found;
+        std::uint64_t value, known; // and the one that had to be there to know it
+        std::optional<viterbi::frame_finder::place> frames{};
+    };
+
+    const viterbi::frame_layout& layout() const { return d_output.layout(); }
+    void open(unsigned which);
+
+    viterbi::lock_segment& segment() { return d_output.last(); }
+    const viterbi::lock_segment& segment() const { return d_output.last(); }
+    const viterbi::hypothesis& reading(unsigned index) const
+    {
+        return d_search.hypotheses()[index];
+    }
+    std::size_t ahead() const;
+
+    // ---- going on ----
+
+    void advance();
+
+    template <class Pull>
+    std::size_t pull(Pull&& from_output)
+    {
+        advance();
+        const auto n = from_output();
+        if (n > 0) {
+            advance();
+        }
+        return n;
+    }
+
+    // ---- while searching ----
+
+    bool search();
+    bool find_frames();
+    void missed(std::size_t windows);
+    void forget_before(std::uint64_t window);
+    void drop_unlocked(std::uint64_t value);
+    void give_up();
+    void take(const viterbi::phase_search::found& found,
+              const std::optional<viterbi::frame_finder::place>& frames);
+    static std::uint64_t stages_before(const viterbi::lock_segment& s,
+                                       std::uint64_t value);
+    std::uint64_t whole(const viterbi::lock_segment& s, std::uint64_t stages) const;
+    std::uint64_t lead_of(const viterbi::frame_finder::place& frames,
+                          std::uint64_t start) const;
+    bool same_frames(const viterbi::lock_segment& s,
+                     const viterbi::frame_finder::place& frames) const;
+    void begin(const start& from);
+    void end_segment(std::uint64_t stages, std::uint64_t known);
+    void note_change();
+
+    // ---- while locked ----
+
+    bool decode();
+    bool feed();
+    bool all_collected() { return d_inner_finished && d_decoder->done(); }
+
+    bool collect();
+    void take_statistics();
+    std::size_t to_collect() const;
+    bool give_directly();
+    bool settle_pulled();
+    std::uint8_t* room_for_decoded();
+    void take_decoded(std::size_t n);
+    batch_statistics moved(batch_statistics made) const;
+    bool check();
+    void drop_checked(std::uint64_t clear);
+    std::uint64_t stretch() const;
+    void doubt(std::uint64_t target);
+    std::uint64_t values_until_end() const;
+    bool reach_end();
+
+    viterbi_options d_options;
+    const decoder_hooks d_hooks;
+    const viterbi::lock_plan d_plan;
+    viterbi::phase_search d_search;
+    viterbi::lock_input d_input;
+    viterbi::lock_output d_output;
+    const std::size_t d_most_ahead;
+    const viterbi::lock_watch::reader d_values;
+    viterbi::lock_watch d_watch;
+    std::optional<viterbi::frame_finder> d_finder;
+    std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
+    impl* d_inner = nullptr;                    // what stands behind it
+    unsigned d_which = 0;
+
+    state d_state = state::searching;
+    std::uint64_t d_next_window = 0; // to be searched
+    unsigned d_windows = 0;          // that were, since the lock was in doubt
+    std::optional<viterbi::phase_search::found> d_unframed; // whose frames are looked for
+    unsigned d_frames = 0;                                  // in so many of them
+
+    std::uint64_t d_until = never; // the segment that is decoded ends, if that is known
+    // Stages that are checked at once, finely or not, that were, and those up to which
+    // batches were short.
+    std::uint64_t d_stretch = 0, d_long_stretch = 0;
+    std::uint64_t d_checked = 0, d_finely_until = 0;
+    std::optional<start> d_next;                         // what follows it
+    std::optional<viterbi::phase_search::lock> d_before; // the last lock
+    std::optional<viterbi::frame_finder::place> d_before_frames;
+    // Where it was lost, if it was, and the stage and the value that showed it.
+    std::uint64_t d_lost_stage = 0, d_lost_target = 0;
+    std::uint64_t d_judged = 0;
+    std::vector<std::uint8_t> d_part, d_frame; // of frames that are decoded
+    bool d_finishing = false, d_inner_finished = false, d_ended = false;
+
+    // Where the caller wants bytes, while it asks.
+    struct {
+        std::uint8_t* out = nullptr;
+        std::size_t bytes = 0;
+    } d_direct;
+    std::deque<viterbi_lock> d_changes;
+    viterbi_lock d_now;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_VITERBI_LOCKING_H */

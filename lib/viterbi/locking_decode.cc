@@ -1,0 +1,292 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* While it is locked: decodes, checks, and gives what is sure. */
+
+#include "locking.h"
+
+namespace gr::gpufec {
+
+using namespace viterbi;
+
+namespace {
+
+// Stages for which a lock is young.
+constexpr std::uint64_t young = 1u << 16;
+// Checked values that are kept.
+constexpr std::uint64_t kept = 1024;
+constexpr std::size_t chunk = 1u << 14;
+constexpr std::size_t most_statistics = 1u << 16;
+
+} // namespace
+
+bool viterbi_decoder::locking::decode()
+{
+    const bool fed = feed();
+    const bool collected = collect();
+    if (d_state != state::locked) {
+        return true;
+    }
+    const bool checked = d_until == never ? check() : reach_end();
+    if (d_state != state::locked) {
+        return true;
+    }
+    if (d_until == never && all_collected() && segment().stages == segment().collected) {
+        d_output.close(segment().stages);
+        d_input.drop_before(d_input.end());
+        d_ended = true;
+        d_state = state::searching;
+        return true;
+    }
+    return fed || collected || checked;
+}
+
+// Gives the decoder what is held.
+bool viterbi_decoder::locking::feed()
+{
+    bool some = d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
+    if (d_until == never) {
+        d_input.pass();
+    }
+    if (d_finishing && segment().start + d_input.fed() >= d_input.end() &&
+        !d_inner_finished) {
+        d_decoder->finish();
+        d_inner_finished = some = true;
+    }
+    return some;
+}
+
+// Takes what the decoder has.
+bool viterbi_decoder::locking::collect()
+{
+    bool some = false;
+    for (;;) {
+        if (give_directly()) {
+            some = true;
+            if (d_state != state::locked) {
+                return true;
+            }
+            continue;
+        }
+        if (d_output.full() ||
+            (d_input.passing() && d_direct.bytes == 0 && d_output.available())) {
+            return some;
+        }
+        const auto n = d_inner->pull_packed(room_for_decoded(), to_collect());
+        take_statistics();
+        if (n == 0) {
+            return some;
+        }
+        take_decoded(n);
+        some = true;
+        if (layout().stream() && !settle_pulled()) {
+            return true;
+        }
+    }
+}
+
+void viterbi_decoder::locking::take_statistics()
+{
+    if (d_inner->statistics) {
+        statistics = moved(*d_inner->statistics);
+        d_inner->statistics.reset();
+    }
+    for (auto& there = d_inner->stream_statistics; !there.empty(); there.pop_front()) {
+        stream_statistics.push_back(moved(there.front()));
+        if (stream_statistics.size() > most_statistics) {
+            stream_statistics.pop_front(); // nobody takes them
+        }
+    }
+}
+
+// Bytes: up to the next check, if what follows may be given directly.
+std::size_t viterbi_decoder::locking::to_collect() const
+{
+    if (!d_input.passing() || d_direct.bytes == 0) {
+        return chunk;
+    }
+    const auto& s = segment();
+    const auto target = d_checked + stretch();
+    const auto left = target - std::min(s.collected, target);
+    return std::clamp<std::size_t>((left + 7) / 8, 1, chunk);
+}
+
+// Gives bits from the decoder's own memory to the caller, as far as they are sure;
+// whether there were some.
+bool viterbi_decoder::locking::give_directly()
+{
+    if (!d_input.passing() || d_direct.bytes == 0 || !d_output.all_given()) {
+        return false;
+    }
+    const auto bits = d_inner->ready_bits();
+    auto& s = segment();
+    const auto target = d_checked + stretch();
+    if (!bits.bytes || s.collected != bits.next || target > bits.end ||
+        d_watch.needs(s) < bits.first + 64 || target > 8 * (s.given + d_direct.bytes)) {
+        return false;
+    }
+    const auto next = s.code().values(target + stretch() - d_watch.sample());
+    d_input.prefetch(next, s.code().values(target + stretch()) - next);
+    if (d_watch.judge(s, { bits.bytes, bits.first }, target, d_values)) {
+        // What follows is asked for up to there.
+        const auto bytes = (target - s.collected + 7) / 8;
+        while (s.collected < target) {
+            take_decoded(d_inner->pull_packed(d_output.room_for(bytes), bytes));
+        }
+        take_statistics();
+        doubt(target);
+        d_input.forget_pulled();
+        return true;
+    }
+    d_checked = target;
+    const auto clear = std::min(d_watch.clear(), target);
+    drop_checked(clear);
+    const auto sure = std::max(clear / 8 * 8, 8 * s.given);
+    const auto past = sure - std::min(sure, s.collected);
+    const auto n = d_output.give(bits.bytes, bits.first, sure, d_direct.out);
+    d_direct.out += n;
+    d_direct.bytes -= n;
+    if (past > 0) {
+        d_inner->pulled_there(past / 8);
+        take_statistics();
+        d_input.forget_pulled();
+    }
+    return true;
+}
+
+// What was pulled is checked while its input is there; whether the lock holds.
+bool viterbi_decoder::locking::settle_pulled()
+{
+    const auto batch = d_inner->pulled();
+    if (!batch.full && batch.value > d_input.cut()) {
+        d_finely_until = batch.end;
+    }
+    if (batch.done) {
+        segment().collected = batch.end; // the last byte may be padded
+    }
+    if (d_until == never) {
+        check();
+    }
+    d_input.forget_pulled();
+    return d_state == state::locked;
+}
+
+std::uint8_t* viterbi_decoder::locking::room_for_decoded()
+{
+    if (layout().stream()) {
+        return d_output.room_for(chunk);
+    }
+    d_part.resize(chunk);
+    return d_part.data();
+}
+
+// So many bytes of it.
+void viterbi_decoder::locking::take_decoded(std::size_t n)
+{
+    const auto needed = d_until == never ? d_watch.clear() : never;
+    if (layout().stream()) {
+        d_output.collected(n, needed);
+        return;
+    }
+    for (std::size_t i = 0; i < n;) {
+        const auto m = std::min(n - i, layout().bytes() - d_frame.size());
+        d_frame.insert(d_frame.end(), &d_part[i], &d_part[i] + m);
+        i += m;
+        if (d_frame.size() == layout().bytes()) {
+            d_output.collected_frame(d_frame.data(), needed);
+            d_frame.clear();
+        }
+    }
+}
+
+viterbi_decoder::batch_statistics
+viterbi_decoder::locking::moved(batch_statistics made) const
+{
+    made.first_bit += segment().first_bit;
+    made.first_byte += segment().first_byte;
+    return made;
+}
+
+// Encodes the end of each stretch again; whether something went on.
+bool viterbi_decoder::locking::check()
+{
+    bool some = false;
+    for (;;) {
+        auto& s = segment();
+        auto target = d_checked + stretch();
+        const bool last = s.collected < target && all_collected();
+        if (last) {
+            target = s.collected;
+        }
+        if (s.collected < target || s.stages == target) {
+            return some;
+        }
+        some = true;
+        if (d_watch.judge(s, { s.bytes.data(), s.base }, target, d_values)) {
+            doubt(target);
+            return true;
+        }
+        d_checked = target;
+        const auto clear = last ? target : std::min(d_watch.clear(), target);
+        s.stages = std::max(s.stages, whole(s, clear));
+        drop_checked(clear);
+    }
+}
+
+// Values before a stage that is sure, but for a little more, for where a lock begins
+// that takes this one's place.
+void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
+{
+    const auto value = segment().value_of(clear);
+    d_input.drop_before(value - std::min(value, kept));
+}
+
+// Stages to the next check: few at first, and where latency is so short that batches
+// are.
+std::uint64_t viterbi_decoder::locking::stretch() const
+{
+    const bool finely = d_checked < segment().lead + young || d_checked < d_finely_until;
+    return finely ? d_stretch : d_long_stretch;
+}
+
+// The lock seems to be lost, as what is decoded up to a stage shows.
+void viterbi_decoder::locking::doubt(std::uint64_t target)
+{
+    const auto& s = segment();
+    d_lost_stage = std::max(s.stages, d_watch.lost_stage());
+    d_lost_target = target;
+    d_input.hold();
+    d_judged = s.value_of(target + overlap());
+    d_next_window = s.value_of(d_lost_stage);
+    d_windows = 0;
+    d_search.forget();
+    d_state = state::doubting;
+}
+
+// Of a segment that ends: the values that all blocks up to there are decoded from.
+std::uint64_t viterbi_decoder::locking::values_until_end() const
+{
+    const auto D = d_decoder->decode_length();
+    return layout().stream() ? code().values((d_until + D - 1) / D * D + overlap())
+                             : code().values(d_until);
+}
+
+// Gives what is decoded before the segment's end, and begins the next one there.
+bool viterbi_decoder::locking::reach_end()
+{
+    auto& s = segment();
+    const bool last = all_collected();
+    if (d_input.fed() >= values_until_end()) {
+        d_decoder->flush();
+    }
+    s.stages = std::max(s.stages, std::min(s.collected, d_until));
+    if (s.stages < d_until && !last) {
+        return false;
+    }
+    const auto next = *std::exchange(d_next, {});
+    end_segment(s.stages, next.known);
+    begin(next);
+    return true;
+}
+
+} // namespace gr::gpufec

@@ -1,0 +1,280 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* While it searches, and what becomes of what is found. */
+
+#include "locking.h"
+
+namespace gr::gpufec {
+
+using namespace viterbi;
+
+namespace {
+
+// A lock that was lost is looked for in so many windows, as if it had only faded.
+constexpr unsigned windows_of_doubt = 3;
+// Values that another lock may be older by than the end of one.
+constexpr std::uint64_t older = 256;
+constexpr std::size_t most_changes = 1u << 16;
+
+} // namespace
+
+// Tries the next windows; whether something went on.
+bool viterbi_decoder::locking::search()
+{
+    if (d_ended) {
+        return false;
+    }
+    if (d_unframed) {
+        return find_frames();
+    }
+    const auto end = d_input.end();
+    const auto window = d_search.window(), stride = d_search.stride();
+    std::size_t windows = 0;
+    if (end >= d_next_window + window) {
+        windows = 1 + (end - d_next_window - window) / stride;
+        windows = std::min(windows, d_search.windows_at_once());
+    } else if (d_finishing) {
+        // The last one as far as there is something.
+        windows = end > d_next_window ? 1 : 0;
+        if (windows == 0) {
+            if (d_state == state::doubting) {
+                give_up();
+            }
+            drop_unlocked(end);
+            d_ended = true;
+            return true;
+        }
+    }
+    if (d_state == state::doubting) {
+        windows = std::min<std::size_t>(windows, windows_of_doubt - d_windows);
+    }
+    if (windows == 0) {
+        return false;
+    }
+    if (const auto found = d_search.search(d_input.held(), d_next_window, windows)) {
+        if (!layout().stream()) {
+            d_unframed = found;
+            d_frames = 2;
+            return true;
+        }
+        take(*found, {});
+        return true;
+    }
+    missed(windows);
+    return true;
+}
+
+// Tries more frames, as they come; whether something went on.
+bool viterbi_decoder::locking::find_frames()
+{
+    const auto& found = *d_unframed;
+    const auto& readings = d_search.alike(found.index);
+    while (d_frames <= frame_finder::most_frames) {
+        const auto needed = found.begins + d_finder->values(readings.front(), d_frames);
+        if (needed > d_input.end()) {
+            if (!d_finishing) {
+                return false;
+            }
+            break;
+        }
+        const auto place =
+            d_finder->find(d_input.held(), readings, found.begins, d_frames);
+        if (place) {
+            auto with = *std::exchange(d_unframed, {});
+            with.looked_at = std::max(with.looked_at, needed);
+            take(with, place);
+            return true;
+        }
+        ++d_frames;
+    }
+    // A stream, or frames of another length, or that cannot be told apart.
+    d_next_window = found.looked_at - d_search.window();
+    d_unframed.reset();
+    d_search.forget();
+    missed(1);
+    return true;
+}
+
+void viterbi_decoder::locking::missed(std::size_t windows)
+{
+    d_windows += windows;
+    d_next_window += windows * d_search.stride();
+    if (d_state != state::doubting) {
+        forget_before(d_next_window);
+    } else if (d_windows >= windows_of_doubt) {
+        give_up();
+    }
+}
+
+// What is older than the memory, seen from a window that is searched, is dropped.
+void viterbi_decoder::locking::forget_before(std::uint64_t window)
+{
+    const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
+    drop_unlocked(std::min(keep, d_input.end()));
+}
+
+void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
+{
+    if (value > d_input.first()) {
+        d_now.dropped += value - d_input.first();
+        d_input.drop_before(value);
+    }
+}
+
+// What was in doubt is lost.
+void viterbi_decoder::locking::give_up()
+{
+    const auto looked_at = d_next_window + d_search.window() - d_search.stride();
+    // What was decoded until that was known may be the weak end of a frame.
+    end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
+    d_input.drop_before(segment().value_of(d_lost_stage));
+    d_state = state::searching;
+    d_decoder->reset();
+}
+
+// A hypothesis was found: decides from where on it is decoded, and what is until
+// then.
+void viterbi_decoder::locking::take(const phase_search::found& found,
+                                    const std::optional<frame_finder::place>& frames)
+{
+    const auto known = std::min(d_input.end(), std::max(d_judged, found.looked_at)) - 1;
+    d_search.forget();
+    if (d_state == state::doubting) {
+        auto& s = segment();
+        d_state = state::locked;
+        const auto same = d_before->index == found.index;
+        if (same && (!frames || same_frames(s, *frames))) {
+            // It had only faded: goes on as if nothing had been.
+            d_watch.resume(found.error_rate, stages_before(s, found.begins));
+            return;
+        }
+        const auto lost = s.value_of(d_lost_stage);
+        const auto value =
+            d_search.takeover(d_input.held(),
+                              *d_before,
+                              found,
+                              std::max(d_input.first(), lost - std::min(lost, older)));
+        d_until = std::max(d_lost_stage, stages_before(s, value));
+        d_next = start{ found, value, known };
+        return;
+    }
+    // Windows were searched at once, and what is dropped must not depend on it.
+    forget_before(found.looked_at - d_search.window());
+    const start next{ found, d_input.first(), known, frames };
+    if (d_before && d_before->index != found.index) {
+        // Frames too weak to be found may belong to what was there before.
+        const auto value =
+            d_search.takeover(d_input.held(), *d_before, found, next.value);
+        if (value > next.value) {
+            auto again = found;
+            again.index = d_before->index;
+            again.chance = d_before->chance;
+            begin({ again, next.value, known, d_before_frames });
+            d_until = whole(segment(), stages_before(segment(), value));
+            d_next = start{ found, value, known, frames };
+            return;
+        }
+    }
+    begin(next);
+}
+
+// Stages of a segment that end at a value of the stream.
+std::uint64_t viterbi_decoder::locking::stages_before(const lock_segment& s,
+                                                      std::uint64_t value)
+{
+    return s.code().stages(std::max(value, s.start) - s.start);
+}
+
+// Of frames only whole ones.
+std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
+                                              std::uint64_t stages) const
+{
+    const auto T = layout().stages();
+    return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
+}
+
+// Stages from a place at which a reading may begin to the next frame.
+std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frames,
+                                                std::uint64_t start) const
+{
+    const auto& code = frames.reading->code();
+    const auto T = layout().stages();
+    return (start < frames.start
+                ? frames.stage + code.stages(frames.start - start)
+                : frames.stage + T - code.stages(start - frames.start) % T) %
+           T;
+}
+
+bool viterbi_decoder::locking::same_frames(const lock_segment& s,
+                                           const frame_finder::place& frames) const
+{
+    return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
+}
+
+// All that was kept from its value on is decoded.
+void viterbi_decoder::locking::begin(const start& from)
+{
+    const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);
+    const auto first = h.start(from.value);
+    d_now.dropped += first - std::min(first, from.value);
+    d_input.drop_before(first);
+    open(h.which());
+    const auto lead = from.frames ? lead_of(*from.frames, first) : 0;
+    d_output.open(h, first, lead);
+    d_input.begin(h, first, h.code().values(lead));
+    d_checked = lead;
+    d_frame.clear();
+    d_before_frames = from.frames;
+    d_before = { from.found.index, from.found.chance };
+    d_until = never;
+    d_watch.begin(d_search.encoder(h.which()),
+                  from.found.error_rate,
+                  from.found.chance,
+                  stages_before(segment(), from.found.begins));
+    d_state = state::locked;
+
+    auto& now = d_now;
+    now.locked = true;
+    now.first_value = segment().value_of(segment().lead);
+    now.known_value = from.known;
+    now.preset = d_plan.preset_of(h.which());
+    now.code = d_plan.codes[h.which()].to_string();
+    const auto n = h.code().values_per_period();
+    const bool symbols = d_options.lock_constellation != "bpsk";
+    now.pair_phase =
+        first % (h.code().period() == 1 && !symbols ? h.code().outputs() : 2);
+    now.puncturing_phase = h.code().period() == 1 ? 0 : first % n;
+    now.rotation = 90 * h.quarter_turns();
+    now.swapped = h.swapped() != (symbols && d_options.lock_first_item == "q");
+    now.half_symbol = h.arrangement() >= hypothesis::order::half;
+    now.inverted = h.inverted();
+    now.error_rate = from.found.error_rate;
+    ++now.locks;
+    note_change();
+}
+
+void viterbi_decoder::locking::end_segment(std::uint64_t stages, std::uint64_t known)
+{
+    d_output.close(stages);
+    while (!stream_statistics.empty() &&
+           stream_statistics.back().first_bit >= d_output.total_bits()) {
+        stream_statistics.pop_back();
+    }
+    d_now.locked = false;
+    d_now.first_value = segment().value_of(segment().stages);
+    d_now.known_value = known;
+    note_change();
+}
+
+void viterbi_decoder::locking::note_change()
+{
+    d_now.first_bit = d_output.total_bits();
+    d_now.first_byte = d_output.total_bytes();
+    d_changes.push_back(d_now);
+    if (d_changes.size() > most_changes) {
+        d_changes.pop_front(); // nobody takes them
+    }
+}
+
+} // namespace gr::gpufec
