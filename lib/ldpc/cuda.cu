@@ -188,7 +188,11 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
     const std::size_t wave = 2 * multiprocessors; // of pairs, a pair per block
     const auto room = cuda::page_locked_bytes / std::max(1u, slots) / bytes;
-    return std::max<std::size_t>(1, room >= wave ? room / wave * wave : room);
+    // More than half a wave takes as long as a whole one.
+    return std::max<std::size_t>(1,
+                                 room >= wave       ? room / wave * wave
+                                 : 2 * room >= wave ? wave
+                                                    : room);
 }
 
 room::decoder
