@@ -464,7 +464,7 @@ private:
                                         bit % plan().frame_bits / 8;
     }
 
-    void estimate(const slot& s, submitted& batch) const
+    void estimate(const slot& s, submitted& batch)
     {
         batch.statistics = d_estimate(s.job, s.from, s.output, batch.bits);
         batch.statistics->first_bit = batch.first_bit;
@@ -504,7 +504,7 @@ private:
     }
 
     viterbi_options d_options;
-    const channel_estimator d_estimate;
+    channel_estimator d_estimate;
     std::deque<submitted> d_batches; // in flight, oldest first
     std::size_t d_given = 0;         // output items of the oldest already pulled
     std::uint64_t d_next_piece = 0;  // that the open slot begins with

@@ -4,6 +4,7 @@
 #include "encode_again.h"
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 namespace gr::gpufec::viterbi {
@@ -88,7 +89,8 @@ encode_again::tally encode_again::operator()(const std::uint8_t* bits,
                                              std::size_t first,
                                              const std::int8_t* values,
                                              std::size_t steps,
-                                             tally* each) const
+                                             tally* each,
+                                             std::uint64_t* against) const
 {
     // `wide` bits from number `at` on.
     const auto window = [bits](std::size_t at, unsigned wide) {
@@ -98,11 +100,16 @@ encode_again::tally encode_again::operator()(const std::uint8_t* bits,
         return (four << at % 8) >> (32 - wide);
     };
     tally all;
-    const auto compare = [](const std::int8_t* v, unsigned signs, unsigned mask) {
+    const auto compare = [&](const std::int8_t* v, unsigned signs, unsigned mask) {
         std::uint64_t eight;
         std::memcpy(&eight, v, 8);
         const auto there = highest_bits(not_zero(eight)) & mask;
         const auto wrong = (highest_bits(eight) ^ signs) & there;
+        if (against) {
+            for (auto left = wrong; left; left &= left - 1) {
+                *against += std::uint64_t(std::abs(int(v[__builtin_ctz(left)])));
+            }
+        }
         return tally{ ones[there], ones[wrong] };
     };
     auto at = first - d_memory;

@@ -47,12 +47,14 @@ public:
      *        is the first of a puncturing period
      * \param values of that stage on
      * \param each if given, the tally of each step
+     * \param against if given, the sum of the values' magnitudes that are wrong is added
      */
     tally operator()(const std::uint8_t* bits,
                      std::size_t first,
                      const std::int8_t* values,
                      std::size_t steps,
-                     tally* each = nullptr) const;
+                     tally* each = nullptr,
+                     std::uint64_t* against = nullptr) const;
 
 private:
     unsigned d_memory;

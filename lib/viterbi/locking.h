@@ -204,6 +204,8 @@ private:
     void take_statistics();
     std::size_t to_collect() const;
     bool give_directly();
+    void prefetch_check(const viterbi::watched_decoder::decoded_bits& bits,
+                        std::uint64_t target) const;
     bool settle_pulled();
     std::uint8_t* room_for_decoded();
     void take_decoded(std::size_t n);

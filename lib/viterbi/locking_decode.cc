@@ -120,26 +120,19 @@ bool viterbi_decoder::locking::give_directly()
     }
     const auto bits = d_inner->ready_bits();
     auto& s = segment();
-    const auto target = d_checked + stretch();
-    if (!bits.bytes || s.collected != bits.next || target > bits.end ||
-        d_watch.needs(s) < bits.first + 64 || target > 8 * (s.given + d_direct.bytes)) {
+    const auto end = std::min(bits.end, 8 * (s.given + d_direct.bytes));
+    auto target = d_checked + stretch();
+    if (!bits.bytes || s.collected != bits.next || target > end ||
+        d_watch.needs(s) < bits.first + 64) {
         return false;
     }
-    const auto next = s.code().values(target + stretch() - d_watch.sample());
-    d_input.prefetch(next, s.code().values(target + stretch()) - next);
-    if (d_watch.judge(s, { bits.bytes, bits.first }, target, d_values)) {
-        // What follows is asked for up to there.
-        const auto bytes = (target - s.collected + 7) / 8;
-        while (s.collected < target) {
-            take_decoded(d_inner->pull_packed(d_output.room_for(bytes), bytes));
-        }
-        take_statistics();
-        doubt(target);
-        d_input.forget_pulled();
-        return true;
+    bool lost = false;
+    for (; target <= end && !lost; target += stretch()) {
+        prefetch_check(bits, target + 3 * stretch());
+        lost = d_watch.judge(s, { bits.bytes, bits.first }, target, d_values);
+        d_checked = lost ? d_checked : target;
     }
-    d_checked = target;
-    const auto clear = std::min(d_watch.clear(), target);
+    const auto clear = std::min(d_watch.clear(), d_checked);
     drop_checked(clear);
     const auto sure = std::max(clear / 8 * 8, 8 * s.given);
     const auto past = sure - std::min(sure, s.collected);
@@ -148,10 +141,31 @@ bool viterbi_decoder::locking::give_directly()
     d_direct.bytes -= n;
     if (past > 0) {
         d_inner->pulled_there(past / 8);
-        take_statistics();
-        d_input.forget_pulled();
     }
+    if (lost) {
+        // What follows is asked for up to there.
+        const auto until = d_checked + stretch();
+        while (s.collected < until) {
+            const auto bytes = (until - s.collected + 7) / 8;
+            take_decoded(d_inner->pull_packed(d_output.room_for(bytes), bytes));
+        }
+        doubt(until);
+    }
+    take_statistics();
+    d_input.forget_pulled();
     return true;
+}
+
+// What a check up to a stage looks at first.
+void viterbi_decoder::locking::prefetch_check(const watched_decoder::decoded_bits& bits,
+                                              std::uint64_t target) const
+{
+    if (target <= bits.end) {
+        const auto from = target - std::min(target, d_watch.sample());
+        const auto& code = segment().code();
+        d_input.prefetch(code.values(from), code.values(target) - code.values(from));
+        __builtin_prefetch(bits.bytes + (from - bits.first) / 8);
+    }
 }
 
 // What was pulled is checked while its input is there; whether the lock holds.

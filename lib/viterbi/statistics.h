@@ -6,7 +6,9 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_STATISTICS_H
 #define INCLUDED_GPUFEC_VITERBI_STATISTICS_H
 
+#include "encode_again.h"
 #include "job.h"
+#include <vector>
 
 namespace gr::gpufec::viterbi {
 
@@ -19,7 +21,7 @@ public:
     viterbi_decoder::batch_statistics operator()(const job& job,
                                                  const std::byte* input,
                                                  const std::byte* output,
-                                                 std::size_t bits) const;
+                                                 std::size_t bits);
 
     //! The pieces (parallel blocks of a stream, or frames) from one that is measured by
     //! itself to the next: about 2^20 bits.
@@ -31,31 +33,29 @@ public:
                                                std::size_t piece,
                                                const std::byte* input,
                                                const std::byte* output,
-                                               std::size_t bits) const;
+                                               std::size_t bits);
 
 private:
-    // Of stages from number `stage` on of a stream or a frame; `input` begins with value
-    // `first_value` and ends before `end_value`; that is value `before` of the job's.
-    viterbi_decoder::batch_statistics encode_again(const job& job,
-                                                   std::size_t before,
-                                                   std::uint64_t stage,
-                                                   std::size_t stages,
-                                                   std::uint64_t first_value,
-                                                   std::uint64_t end_value,
-                                                   const std::byte* input,
-                                                   const std::byte* output) const;
-    // The same, with value(i) for value i of the job's.
-    template <class Value>
-    viterbi_decoder::batch_statistics encode_again(std::uint64_t stage,
-                                                   std::size_t stages,
-                                                   std::size_t before,
-                                                   std::uint64_t first_value,
-                                                   std::uint64_t end_value,
-                                                   const std::byte* output,
-                                                   Value&& value) const;
+    // From stages of a stream or a frame, as many as are given from number `stage` on.
+    // Its value number `first` is the job's number `before`, and `end` there is not.
+    viterbi_decoder::batch_statistics compare(const job& job,
+                                              std::size_t before,
+                                              std::uint64_t stage,
+                                              std::size_t stages,
+                                              std::uint64_t first,
+                                              std::uint64_t end,
+                                              const std::byte* input,
+                                              const std::byte* output);
+    void read(const job& job,
+              const std::byte* input,
+              std::size_t first,
+              std::size_t count,
+              std::int8_t* to) const;
 
     const setup d_setup;
-    std::vector<std::uint8_t> d_words; // of each register content, inversion included
+    const encode_again d_encode;
+    std::vector<std::int8_t> d_values; // of a sample
+    std::vector<std::uint8_t> d_bits;
 };
 
 } // namespace gr::gpufec::viterbi
