@@ -163,23 +163,17 @@ private:
         const auto end = std::clamp(d_first + d_count, begin, first + n);
         to = std::fill_n(to, begin - first, std::int8_t(0));
         if (d_job.floats) {
-            fetch_floats(d_offset + std::size_t(begin - d_first), end - begin, to);
+            convert(d_job,
+                    reinterpret_cast<const float*>(d_base),
+                    d_offset + std::size_t(begin - d_first),
+                    end - begin,
+                    to);
         } else if (d_setup.packed4) {
             unpack4(d_base, begin - d_first, end - begin, to);
         } else {
             std::memcpy(to, d_base + (begin - d_first), end - begin);
         }
         std::fill_n(to + (end - begin), first + n - end, std::int8_t(0));
-    }
-
-    void fetch_floats(std::size_t first, std::size_t n, std::int8_t* to) const
-    {
-        const auto* const from = reinterpret_cast<const float*>(d_base) + first;
-        const auto before =
-            std::clamp<std::size_t>(d_job.scaled_before, first, first + n) - first;
-        auto* const bytes = reinterpret_cast<std::byte*>(to);
-        convert(from, d_job.scale[0], bytes, before);
-        convert(from + before, d_job.scale[1], bytes + before, n - before);
     }
 
     const setup& d_setup;

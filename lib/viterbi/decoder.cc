@@ -54,6 +54,19 @@ void convert(const float* from, float scale, std::byte* to, std::size_t n)
     }
 }
 
+void convert(const job& job,
+             const float* floats,
+             std::size_t first,
+             std::size_t n,
+             std::int8_t* to)
+{
+    const auto before =
+        std::clamp<std::size_t>(job.scaled_before, first, first + n) - first;
+    auto* const bytes = reinterpret_cast<std::byte*>(to);
+    convert(floats + first, job.scale[0], bytes, before);
+    convert(floats + first + before, job.scale[1], bytes + before, n - before);
+}
+
 } // namespace viterbi
 
 class viterbi_decoder::streaming : public stream_decoder<room>,
@@ -162,21 +175,18 @@ public:
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
             const auto end = std::min(first + count, job.first_value + job.values);
-            for (auto v = begin; v < end;) {
-                const auto i = v - job.first_value;
-                const auto before = job.floats && i < job.scaled_before;
-                const auto n =
-                    std::min(end - v, before ? job.scaled_before - i : end - v);
-                auto* const to = out + (v - first);
-                if (job.floats) {
-                    convert(reinterpret_cast<const float*>(input) + i,
-                            job.scale_of(i),
-                            reinterpret_cast<std::byte*>(to),
-                            n);
-                } else {
-                    std::memcpy(to, input + i, n);
-                }
-                v += n;
+            if (begin >= end) {
+                return;
+            }
+            const auto i = begin - job.first_value;
+            if (job.floats) {
+                convert(job,
+                        reinterpret_cast<const float*>(input),
+                        i,
+                        end - begin,
+                        out + (begin - first));
+            } else {
+                std::memcpy(out + (begin - first), input + i, end - begin);
             }
         };
         d_pipeline->each_in_flight([&](const slot& s) { read(s.job, s.from); });

@@ -42,6 +42,13 @@ void check_scale(float scale);
 //! Floats to int8, NaN to 0.
 void convert(const float* from, float scale, std::byte* to, std::size_t n);
 
+//! The same of values of a job whose input is \p floats, from number \p first on.
+void convert(const job& job,
+             const float* floats,
+             std::size_t first,
+             std::size_t n,
+             std::int8_t* to);
+
 } // namespace viterbi
 } // namespace gr::gpufec
 

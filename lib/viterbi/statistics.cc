@@ -130,12 +130,7 @@ void channel_estimator::read(const job& job,
         turn_pairs(job.turn, to, pairs, to);
         std::copy_n(to + (first - even), count, to);
     } else if (job.floats) {
-        const auto* const from = reinterpret_cast<const float*>(input) + first;
-        const auto before =
-            std::clamp<std::size_t>(job.scaled_before, first, first + count) - first;
-        auto* const bytes = reinterpret_cast<std::byte*>(to);
-        convert(from, job.scale[0], bytes, before);
-        convert(from + before, job.scale[1], bytes + before, count - before);
+        convert(job, reinterpret_cast<const float*>(input), first, count, to);
     } else if (d_setup.packed4) {
         unpack4(input, first, count, to);
     } else {
