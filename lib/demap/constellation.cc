@@ -63,6 +63,28 @@ double constellation::peak() const
     return most;
 }
 
+const std::vector<std::pair<std::string, std::vector<std::string>>>& constellations()
+{
+    static const std::vector<std::pair<std::string, std::vector<std::string>>> all = {
+        { "qpsk",
+          { "1/4",
+            "1/3",
+            "2/5",
+            "1/2",
+            "3/5",
+            "2/3",
+            "3/4",
+            "4/5",
+            "5/6",
+            "8/9",
+            "9/10" } },
+        { "8psk", { "3/5", "2/3", "3/4", "5/6", "8/9", "9/10" } },
+        { "16apsk", { "2/3", "3/4", "4/5", "5/6", "8/9", "9/10" } },
+        { "32apsk", { "3/4", "4/5", "5/6", "8/9", "9/10" } },
+    };
+    return all; // table 12
+}
+
 constellation make_constellation(const std::string& name, const std::string& rate)
 {
     const auto& places = *choose<const std::vector<place>*>("constellation",
@@ -71,21 +93,19 @@ constellation make_constellation(const std::string& name, const std::string& rat
                                                               { "8psk", &psk8 },
                                                               { "16apsk", &apsk16 },
                                                               { "32apsk", &apsk32 } });
-    std::vector<double> radii = { 1 };
-    bool known = true;
-    if (&places == &apsk16) {
-        known = radii16.count(rate);
-        radii.push_back(known ? radii16.at(rate) : 0);
-    } else if (&places == &apsk32) {
-        known = radii32.count(rate);
-        radii.push_back(known ? radii32.at(rate).first : 0);
-        radii.push_back(known ? radii32.at(rate).second : 0);
-    } else if (&places == &psk8) { // table 12
-        known = rate == "3/5" || rate == "2/3" || rate == "3/4" || rate == "5/6" ||
-                rate == "8/9" || rate == "9/10";
-    }
-    if (!known) {
+    const auto& of_name = *std::find_if(constellations().begin(),
+                                        constellations().end(),
+                                        [&](const auto& c) { return c.first == name; });
+    const auto& rates = of_name.second;
+    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) {
         refuse("constellation", '"' + name + '"', "there is no MODCOD of it at " + rate);
+    }
+    std::vector<double> radii = { 1 };
+    if (&places == &apsk16) {
+        radii.push_back(radii16.at(rate));
+    } else if (&places == &apsk32) {
+        radii.push_back(radii32.at(rate).first);
+        radii.push_back(radii32.at(rate).second);
     }
     constellation c{ name, 0, {}, {} };
     double energy = 0;

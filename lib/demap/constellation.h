@@ -8,6 +8,7 @@
 
 #include <complex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec::demap {
@@ -30,6 +31,9 @@ struct constellation {
  * \throws std::invalid_argument if the standard does not have the two together
  */
 constellation make_constellation(const std::string& name, const std::string& rate);
+
+//! What there is: names, each with its rates, ascending.
+const std::vector<std::pair<std::string, std::vector<std::string>>>& constellations();
 
 } // namespace gr::gpufec::demap
 

@@ -72,7 +72,9 @@ def source_of(symbols, kind, tags=()):
 
 def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
     parameters.setdefault("max_iterations", 50)
-    decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, backend="cpu", **parameters)
+    # On a device where there is one, simulated or not; it is compared with the CPU below.
+    parameters.setdefault("backend", "auto")
+    decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, **parameters)
     return qa_support.run(source_of(symbols, kind, tags), decoder, largest)
 
 
@@ -202,6 +204,65 @@ class qa_symbols(unittest.TestCase):
         items, tags = decode(received, rate="3/4", constellation="16apsk", output="bbframe")
         self.assertTrue(np.array_equal(items, np.packbits(bits)))
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
+
+    def test_receiver(self):
+        """A hierarchical block from the symbols of gr-dtv's whole transmitter to packets."""
+        packets = np.random.default_rng(11).integers(0, 256, (400, 188), np.uint8)
+        packets[:, 0] = 0x47
+        for acm, kind in (False, "symbols"), (True, "symbols16"):
+            frame, rate, modulation = dtv.FECFRAME_SHORT, dtv.C3_5, dtv.MOD_8PSK
+            sink = blocks.vector_sink_c()
+            graph = gr.top_block()
+            graph.connect(
+                qa_support.vector_source(packets.ravel()),
+                dtv.dvb_bbheader_bb(dtv.STANDARD_DVBS2, frame, rate, dtv.RO_0_35,
+                                    dtv.INPUTMODE_NORMAL, dtv.INBAND_OFF, 168, 4000000),
+                dtv.dvb_bbscrambler_bb(dtv.STANDARD_DVBS2, frame, rate),
+                dtv.dvb_bch_bb(dtv.STANDARD_DVBS2, frame, rate),
+                dtv.dvb_ldpc_bb(dtv.STANDARD_DVBS2, frame, rate, dtv.MOD_OTHER),
+                dtv.dvbs2_interleaver_bb(frame, rate, modulation),
+                dtv.dvbs2_modulator_bc(frame, rate, modulation, dtv.INTERPOLATION_OFF), sink)
+            graph.run()
+            symbols = noisy(np.array(sink.data(), np.complex64), 7, 12)
+            frames = len(symbols) // 5400
+            self.assertGreater(frames, 55)
+            tags = [(0, pmt.mp("XFECFRAME"), pmt.cons(pmt.from_long(12), pmt.PMT_T))]
+            code = dict(acm=True) if acm else dict(
+                frame_size="short", rate="3/5", constellation="8psk")
+            receiver = gpufec.dvbs2_fec_receiver(soft_input=kind, max_iterations=50, **code)
+            items, _ = qa_support.run(source_of(symbols, kind, tags if acm else ()), receiver)
+            found = items.reshape(-1, 188)
+            self.assertGreater(len(found), 350)
+            self.assertTrue(np.array_equal(found, packets[:len(found)]))
+            self.assertEqual(receiver.frame_count(), frames)
+            self.assertEqual(receiver.packet_count(), len(found))
+            self.assertEqual(receiver.dropped_frame_count(), 0)
+            self.assertEqual(receiver.packet_error_count(), 0)
+            self.assertIn(receiver.active_backend(), ("cpu", "cuda"))
+            self.assertGreater(receiver.mean_iterations(), 1)
+            receiver.set_esn0_db(5)
+            receiver.set_max_latency_ms(10)
+            with self.assertRaises(ValueError):
+                receiver.set_esn0_db(40)
+        for wrong, text in ((dict(soft_input="int8"), "soft_input"), (dict(isi=256), "isi"),
+                            (dict(constellation="8psk"), "constellation")):
+            with self.assertRaisesRegex(ValueError, text):
+                gpufec.dvbs2_fec_receiver(**wrong)
+
+    def test_a_device_gives_what_the_cpu_gives(self):
+        """To the last bit and iteration, lent and copied, at any Es/N0."""
+        _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
+        received = np.concatenate([noisy(f, 7 + 0.5 * i, i) for i, f in
+                                   enumerate(symbols.reshape(12, 4050))])
+        code = dict(frame_size="short", rate="2/3", constellation="16apsk", max_iterations=20)
+        for kind in ("symbols", "symbols16", "symbols8"):
+            expected = decode(received, kind, backend="cpu", **code)
+            for largest in (0, 1000):
+                items, tags = decode(received, kind, (), largest, **code)
+                self.assertTrue(np.array_equal(items, expected[0]))
+                for name in ("ldpc_iterations", "ldpc_valid", "ldpc_syndrome_weight"):
+                    self.assertEqual(qa_support.tags_of(tags, name),
+                                     qa_support.tags_of(expected[1], name))
 
     def test_bad_symbols_shift_nothing(self):
         """Frames of zeros, of no numbers, and of another constellation between good ones."""

@@ -40,8 +40,8 @@ namespace gr::gpufec {
  *
  * With \p soft_input "symbols" and the codes of dvbs2, the input is the symbols of
  * XFECFRAMEs as the demodulator has them, descrambled and without pilots: QPSK, 8PSK,
- * 16APSK or 32APSK (EN 302 307-1, 5.4). The block demaps and deinterleaves them on the
- * CPU, whatever the backend, in integers by tables. The amplitude of each frame is its
+ * 16APSK or 32APSK (EN 302 307-1, 5.4). They go to the backend as they are, which
+ * demaps and deinterleaves them in integers by tables. The amplitude of each frame is its
  * own, and so is its Es/N0 unless \p esn0 says otherwise. With \p acm the MODCOD of
  * XFECFRAME tags names the constellation too; frames of unknown MODCODs are dropped up to
  * the next tag.
