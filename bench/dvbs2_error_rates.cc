@@ -6,7 +6,7 @@
  *
  * Usage: dvbs2_error_rates [--frames N] [--normal DB] [--short DB] [--backend cpu|cuda]
  *                          [--threads N] [--decoder-threads N] [--iterations N]
- *                          [--demapper max_log|log_map] [--only WORD] [--loss]
+ *                          [--demapper log_map|max_log] [--only WORD] [--loss]
  *
  * Es/N0 is that of table 13 for a quasi error-free channel plus --normal (0.2) or --short
  * (0.6) decibels. All frames are one stream with ACM, made by --threads. With --loss the
@@ -62,7 +62,7 @@ struct settings {
     unsigned threads = std::max(2u, std::thread::hardware_concurrency()) - 1;
     unsigned decoder_threads = 1;
     unsigned iterations = 50;
-    ldpc_demapper demapper = ldpc_demapper::max_log;
+    ldpc_demapper demapper = ldpc_demapper::log_map;
     std::string only;
     bool loss = false;
 };
@@ -102,17 +102,19 @@ struct codes {
         checks.push_back(std::make_unique<bch_decoder_kernel>(outer));
         return unsigned(options.codes.size() - 1);
     }
-    unsigned constellation(const std::string& name, const std::string& rate)
+    unsigned constellation(const std::string& name,
+                           const std::string& rate,
+                           const std::string& size)
     {
         for (unsigned i = 0; i < options.constellations.size(); ++i) {
             const auto& c = options.constellations[i];
-            if (c.name == name && c.rate == rate) {
+            if (c.name == name && c.rate == rate && c.frame_size == size) {
                 return i;
             }
         }
-        options.constellations.push_back({ name, rate });
+        options.constellations.push_back({ name, rate, size });
         models.push_back(std::make_unique<demap::model>(
-            demap::make_model(demap::make_constellation(name, rate))));
+            demap::make_model(demap::make_constellation(name, rate, size))));
         return unsigned(models.size() - 1);
     }
     point make(const modcod& m, const std::string& size, double esn0_db)
@@ -121,7 +123,7 @@ struct codes {
         p.name = size + ' ' + m.constellation + ' ' + m.rate;
         p.esn0_db = esn0_db;
         p.code = code(size, m.rate);
-        p.constellation = constellation(m.constellation, m.rate);
+        p.constellation = constellation(m.constellation, m.rate, size);
         p.bch = bch[p.code].get();
         p.check = checks[p.code].get();
         p.ldpc = ldpc[p.code].get();
@@ -430,7 +432,7 @@ settings parse(int argc, char** argv)
             s.iterations = unsigned(std::stoul(value));
         } else if (name == "--demapper") {
             s.demapper =
-                value == "log_map" ? ldpc_demapper::log_map : ldpc_demapper::max_log;
+                value == "max_log" ? ldpc_demapper::max_log : ldpc_demapper::log_map;
         } else if (name == "--only") {
             s.only = value;
         } else {

@@ -18,6 +18,7 @@ std::size_t item_size(llr_format format)
 }
 
 std::string rate_of(const std::string& code) { return code.substr(code.rfind(' ') + 1); }
+std::string size_of(const std::string& code) { return code.substr(0, code.rfind(' ')); }
 
 std::map<std::string, unsigned> index_of(const std::vector<std::string>& names)
 {
@@ -60,15 +61,17 @@ void check_llr_scale(float scale)
 // Of the first frame first; of other rates too, and by tags all there are.
 //! \throws std::invalid_argument
 std::vector<ldpc_constellation>
-constellations_of(const std::string& name, const std::string& rate, bool acm)
+constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
-    demap::make_constellation(name, rate); // or throws
-    std::vector<ldpc_constellation> all{ { name, rate } };
-    for (const auto& [other, rates] : demap::constellations()) {
-        for (const auto& r : rates) {
-            if ((acm || other == name) && !(other == name && r == rate)) {
-                all.push_back({ other, r });
-            }
+    demap::make_constellation(first.name, first.rate, first.frame_size); // or throws
+    std::vector<ldpc_constellation> all{ first };
+    for (const auto& m : demap::modcods()) {
+        const bool wanted =
+            m.standard == standard &&
+            (acm || (m.name == first.name && m.frame_size == first.frame_size));
+        if (wanted && !(m.name == first.name && m.rate == first.rate &&
+                        m.frame_size == first.frame_size)) {
+            all.push_back({ m.name, m.rate, m.frame_size });
         }
     }
     return all;
@@ -139,11 +142,11 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                                          { "symbols", ldpc_symbols::float32 },
                                          { "symbols16", ldpc_symbols::int16 },
                                          { "symbols8", ldpc_symbols::int8 } });
-        if (standard != "dvbs2" || !code_file.empty() || !named_codes.empty() ||
-            !punctured.empty() || !shortened.empty()) {
+        if ((standard != "dvbs2" && standard != "dvbs2x") || !code_file.empty() ||
+            !named_codes.empty() || !punctured.empty() || !shortened.empty()) {
             refuse("soft_input",
                    '"' + soft_input + '"',
-                   "only the codes of dvbs2 as they are have symbols");
+                   "only the codes of dvbs2 and dvbs2x as they are have symbols");
         }
         ldpc_code::standard(standard, frame_size, rate); // refuses what is none
         item_bytes = symbols == ldpc_symbols::float32 ? 8
@@ -191,7 +194,8 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     } else {
         options.symbols = symbols;
         options.demapper = how;
-        options.constellations = constellations_of(constellation, rate, acm);
+        options.constellations =
+            constellations_of(standard, { constellation, rate, frame_size }, acm);
         input.emplace(options.constellations,
                       noise == source::estimated ? std::nan("") : esn0_db);
     }
@@ -554,9 +558,11 @@ bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
     }
     unsigned constellation = 0;
     if (d_symbols) {
-        const auto found = d_symbols->find(
-            kind.constellation.empty() ? d_symbols->constellation() : kind.constellation,
-            rate_of(kind.code));
+        const auto found =
+            d_symbols->find({ kind.constellation.empty() ? d_symbols->constellation()
+                                                         : kind.constellation,
+                              rate_of(kind.code),
+                              size_of(kind.code) });
         if (!found) {
             return false;
         }
@@ -578,7 +584,8 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
         refuse("code", '"' + name + '"', "allowed are " + known);
     }
     if (d_symbols && !d_acm) {
-        demap::make_constellation(d_symbols->constellation(), rate_of(name)); // or throws
+        demap::make_constellation(
+            d_symbols->constellation(), rate_of(name), size_of(name)); // or throws
     }
     change_when("code", [this, name, index = code->second] {
         if (d_symbols && d_decoder.missing() > 0) {

@@ -28,15 +28,17 @@ public:
     {
         for (const auto& c : all) {
             d_all.push_back(
-                { c.name, c.rate, demap::make_constellation(c.name, c.rate) });
+                { c, demap::make_constellation(c.name, c.rate, c.frame_size) });
         }
     }
 
     //! The index of a constellation among all.
-    std::optional<unsigned> find(const std::string& name, const std::string& rate) const
+    std::optional<unsigned> find(const ldpc_constellation& wanted) const
     {
         for (unsigned i = 0; i < d_all.size(); ++i) {
-            if (d_all[i].name == name && d_all[i].rate == rate) {
+            const auto& c = d_all[i].what;
+            if (c.name == wanted.name && c.rate == wanted.rate &&
+                c.frame_size == wanted.frame_size) {
                 return i;
             }
         }
@@ -44,8 +46,8 @@ public:
     }
     //! Of the frames to come.
     void select(unsigned index) { d_selected = index; }
-    const std::string& constellation() const { return d_all[d_selected].name; }
-    const std::string& first() const { return d_all[0].name; }
+    const std::string& constellation() const { return d_all[d_selected].what.name; }
+    const std::string& first() const { return d_all[0].what.name; }
 
     //! Symbols of a frame of so many bits.
     std::size_t symbols(std::size_t bits) const
@@ -73,7 +75,7 @@ public:
 
 private:
     struct entry {
-        std::string name, rate;
+        ldpc_constellation what;
         demap::constellation points;
     };
     std::vector<entry> d_all;

@@ -73,7 +73,7 @@ struct model {
     //! Whether each part has a bit of its own, with no more than a line of cells.
     GPUFEC_DEMAP_BOTH bool is_line() const { return bits == 2; }
     //! Whether a frame is demapped again with what its errors say: if it has rings.
-    GPUFEC_DEMAP_BOTH bool refines() const { return bits > 3; }
+    GPUFEC_DEMAP_BOTH bool refines() const { return kurtosis > 1.001; }
     //! Symbols of a frame of so many bits; the last one may be filled up.
     GPUFEC_DEMAP_BOTH std::uint32_t symbols(std::uint32_t frame_bits) const
     {

@@ -43,7 +43,7 @@ setup make_setup(const ldpc_options& o)
                 o.constellations.size(),
                 "1 and more");
         for (const auto& c : o.constellations) {
-            const auto made = demap::make_constellation(c.name, c.rate);
+            const auto made = demap::make_constellation(c.name, c.rate, c.frame_size);
             const auto same = std::find_if(
                 s.constellations.begin(), s.constellations.end(), [&](const auto& other) {
                     return other.points == made.points && other.columns == made.columns;

@@ -59,7 +59,9 @@ struct setup {
             return code.n();
         }
         const auto bits = constellations[constellation].bits;
-        return (code.n() + bits - 1) / bits;
+        const auto count = (code.n() + bits - 1) / bits;
+        // Of 128APSK dummies fill a PLFRAME's last slot of 90 symbols.
+        return bits == 7 ? (count + 89) / 90 * 90 : count;
     }
     //! Decided bits of a codeword that are given out, counted from its first.
     unsigned output_bits(const ldpc_code& code) const

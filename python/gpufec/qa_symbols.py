@@ -126,6 +126,58 @@ class qa_symbols(unittest.TestCase):
         known = given[6.0, 0] != 0
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
+    def test_dvbs2x_from_gr_dtv(self):
+        """A rate of each constellation and ring structure, and one with codes by tags."""
+        modcods = [
+            ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
+            ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
+            ("8apsk", "8APSK", "normal", "104/180"), ("16apsk", "8_8APSK", "normal", "96/180"),
+            ("16apsk", "8_8APSK", "normal", "20/30"), ("16apsk", "16APSK", "normal", "26/45"),
+            ("16apsk", "16APSK", "short", "26/45"), ("16apsk", "16APSK", "normal", "154/180"),
+            ("32apsk", "4_12_16APSK", "short", "32/45"),
+            ("32apsk", "4_8_4_16APSK", "normal", "132/180"),
+            ("64apsk", "64APSK", "normal", "128/180"),
+            ("64apsk", "4_12_20_28APSK", "normal", "132/180"),
+            ("64apsk", "8_16_20_20APSK", "normal", "7/9"),
+            ("128apsk", "128APSK", "normal", "135/180"),
+            ("256apsk", "256APSK", "normal", "124/180"),
+            ("256apsk", "256APSK", "normal", "22/30")]
+        for number, (constellation, modulation, size, rate) in enumerate(modcods):
+            with self.subTest(constellation, size=size, rate=rate):
+                n = BITS[size]
+                frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
+                code = getattr(dtv, "C" + rate.replace("/", "_"))
+                modulation = getattr(dtv, "MOD_" + modulation)
+                encoder = gpufec.ldpc_encoder("dvbs2x", size, rate, packed_input=False,
+                                              packed_output=False)
+                k = round(n * encoder.relative_rate_d() / encoder.relative_rate_i())
+                bits = qa_support.random_bits(2 * k, number)
+                coded = qa_support.run(qa_support.vector_source(bits), encoder, 0)[0]
+                coded = coded.reshape(2, n)
+                per_symbol = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5,
+                              "64apsk": 6, "128apsk": 7, "256apsk": 8}[constellation]
+                if per_symbol == 7: # six bits fill up the last symbol, dummies the last slot
+                    coded = np.pad(coded, ((0, 0), (0, 6)))
+                sink = blocks.vector_sink_c()
+                graph = gr.top_block()
+                graph.connect(qa_support.vector_source(coded.ravel()),
+                              dtv.dvbs2_interleaver_bb(frame, code, modulation),
+                              dtv.dvbs2_modulator_bc(frame, code, modulation,
+                                                     dtv.INTERPOLATION_OFF), sink)
+                graph.run()
+                symbols = np.array(sink.data(), np.complex64)
+                self.assertEqual(len(symbols), 2 * (9270 if per_symbol == 7
+                                                    else n // per_symbol))
+                es_n0_db = 10 * np.log10(2 ** (per_symbol * k / n) - 1) + 3
+                items, tags = decode(
+                    noisy(symbols, es_n0_db, number, amplitude=0.7), standard="dvbs2x",
+                    frame_size=size, rate=rate, constellation=constellation, esn0="given",
+                    esn0_db=round(es_n0_db, 2))
+                self.assertTrue(np.array_equal(
+                    items, np.packbits(bits.reshape(2, k), axis=1).ravel()))
+                self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
+                                 [True, True])
+
     def test_acm_by_xfecframe(self):
         """All MODCODs in one stream, in pieces of any size, with one that is reserved and a
         frame cut short."""
@@ -282,7 +334,9 @@ class qa_symbols(unittest.TestCase):
 
     def test_settings_and_refusals(self):
         for wrong, text in (
-                (dict(standard="dvbs2x", rate="13/45"), "only the codes of dvbs2"),
+                (dict(standard="dvbt2"), "only the codes of dvbs2"),
+                (dict(standard="dvbs2x", frame_size="medium", rate="1/5"), "in medium frames"),
+                (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at 13/45"),
                 (dict(constellation="64apsk"), 'constellation is "64apsk"'),
                 (dict(constellation="32apsk"), "no MODCOD of it at 1/2"),
                 (dict(esn0="guessed"), 'esn0 is "guessed"'),

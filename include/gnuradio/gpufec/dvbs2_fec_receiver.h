@@ -47,7 +47,7 @@ public:
      * \param esn0 "estimated" from each frame, "given", or from "tag"s with the key
      *        esn0_db (double), each for the frames that begin from there on
      * \param esn0_db in dB, −10 to 30, given, or up to the first tag
-     * \param demapper "max_log" (the nearest points count) or "log_map" (all do)
+     * \param demapper "log_map" (all points count) or "max_log" (the nearest do)
      * \param batch frames decoded at once; 0: chosen from the device
      * \param slots batches in flight, 1 to 16
      * \param max_latency_ms a batch that does not fill within this time goes as it is
@@ -66,7 +66,7 @@ public:
                      int max_iterations = 25,
                      const std::string& esn0 = "estimated",
                      double esn0_db = 10.0,
-                     const std::string& demapper = "max_log",
+                     const std::string& demapper = "log_map",
                      int batch = 0,
                      int slots = 3,
                      double max_latency_ms = 50,

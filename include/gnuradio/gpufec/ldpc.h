@@ -301,9 +301,9 @@ enum class ldpc_demapper {
     log_map  //!< all points count
 };
 
-//! A constellation of DVB-S2 at a rate, which decides its radii: "16apsk", "2/3".
+//! A constellation of DVB-S2 or S2X at a rate, which decides its radii: "16apsk", "2/3".
 struct ldpc_constellation {
-    std::string name, rate;
+    std::string name, rate, frame_size = "normal";
 };
 
 //! What an ldpc_decoder decodes, and how. A batch is codewords.
@@ -328,7 +328,7 @@ struct ldpc_options : run_options {
     //! Symbols of XFECFRAMEs in place of channel values: format and llr_scale do not
     //! count then, and positive_bit is of LLRs that are given.
     ldpc_symbols symbols = ldpc_symbols::none;
-    ldpc_demapper demapper = ldpc_demapper::max_log;
+    ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Of symbols, at least one; frames name them by index.
     std::vector<ldpc_constellation> constellations;
 };
