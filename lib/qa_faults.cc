@@ -116,9 +116,10 @@ using namespace qa;
 namespace faults = cuda::faults;
 
 // So few portions that each call can fail in its turn.
-template <class Kind, bool Floats>
+template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
-    static constexpr bool floats = Floats; // of output, and kernels that are emulated
+    static constexpr bool floats = Floats;     // of output
+    static constexpr bool emulated = Emulated; // some of its kernels
     static constexpr unsigned portions = Floats ? 3 : 7;
 };
 
@@ -212,6 +213,7 @@ using all_kinds = testing::Types<kind<viterbi_streams, false>,
                                  kind<viterbi_frames, false>,
                                  kind<ldpc_frames, false>,
                                  kind<ldpc_llrs, false>,
+                                 kind<ldpc_symbol_frames<true>, false, true>,
                                  kind<sync_frames<sync_mode::framed>, true>,
                                  kind<sync_frames<sync_mode::stream>, true>>;
 TYPED_TEST_SUITE(faulty, all_kinds);
@@ -528,7 +530,7 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
     for (const auto where : { backend::cpu, backend::automatic }) {
 #ifdef GPUFEC_EMULATED
         // Not through threads that are emulated, or that are the device's.
-        const bool possible = !TypeParam::floats && !this->asynchronous();
+        const bool possible = !TypeParam::emulated && !this->asynchronous();
 #else
         const bool possible = false; // not through the driver
 #endif
@@ -551,7 +553,9 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
                     threw = true;
                 }
                 allocations_left = -1;
-                EXPECT_TRUE(threw || this->same(output, expected.output)) << k;
+                EXPECT_TRUE(threw || this->same(output, expected.output))
+                    << k << " of " << all << " on " << int(where) << ", for good "
+                    << for_good;
             }
         }
     }

@@ -14,6 +14,8 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <complex>
 #include <functional>
 #include <memory>
 #include <random>
@@ -289,6 +291,62 @@ struct ldpc_lent {
     }
 };
 
+//! Symbols of two codes, copied or lent.
+template <bool Lent>
+struct ldpc_symbol_frames {
+    static constexpr unsigned portions = 24;
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
+    {
+        using symbol = std::complex<float>;
+        ldpc_options o;
+        static_cast<run_options&>(o) = run;
+        o.codes = { ldpc::qa::regular_code(120, 60, 1),
+                    ldpc::qa::regular_code(96, 32, 2) };
+        o.max_iterations = 6;
+        o.positive_bit = positive_bit; // which does not count
+        o.symbols = ldpc_symbols::float32;
+        o.constellations = { { "qpsk", "1/2" } };
+        auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        std::mt19937 random(3);
+        std::normal_distribution<float> part;
+        std::vector<symbol> items(60 * portions);
+        for (auto& x : items) {
+            x = { part(random), part(random) };
+        }
+        auto ring = std::make_shared<lender<symbol>>(items);
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) {
+                     if (f == 0 && first == 0) {
+                         ring->restart();
+                     }
+                     const unsigned code = f % 3 == 2;
+                     const std::size_t n = code ? 48 : 60;
+                     if (first == 0) {
+                         decoder->select(code);
+                         decoder->set_esn0_db(f % 4 ? std::nan("") : 5);
+                     }
+                     if (Lent) {
+                         return first < n ? ring->lend(*decoder, n - first)
+                                          : ring->skip(*decoder, 60 - first);
+                     }
+                     return first < n
+                                ? decoder->push(items.data() + 60 * f + first, n - first)
+                                : 60 - first;
+                 },
+                 [=] {
+                     bytes out(1 << 10);
+                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                     if (Lent) {
+                         ring->take_back(*decoder);
+                     }
+                     return out;
+                 },
+                 60 };
+    }
+};
+
 template <sync_mode Mode>
 struct sync_frames {
     static constexpr unsigned portions = 24;
@@ -423,6 +481,8 @@ using kinds = testing::Types<viterbi_streams,
                              ldpc_lent<float>,
                              ldpc_llrs,
                              ldpc_lent<std::int8_t, true>,
+                             ldpc_symbol_frames<false>,
+                             ldpc_symbol_frames<true>,
                              sync_frames<sync_mode::framed>,
                              sync_frames<sync_mode::stream>>;
 } // namespace qa

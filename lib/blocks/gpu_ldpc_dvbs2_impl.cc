@@ -18,6 +18,7 @@ std::size_t item_size(llr_format format)
 }
 
 std::string rate_of(const std::string& code) { return code.substr(code.rfind(' ') + 1); }
+std::string size_of(const std::string& code) { return code.substr(0, code.rfind(' ')); }
 
 std::map<std::string, unsigned> index_of(const std::vector<std::string>& names)
 {
@@ -55,6 +56,25 @@ void check_llr_scale(float scale)
 {
     require(
         std::isfinite(scale) && scale > 0, "llr_scale", scale, "finite values above 0");
+}
+
+// Of the first frame first; of other rates too, and by tags all there are.
+//! \throws std::invalid_argument
+std::vector<ldpc_constellation>
+constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
+{
+    demap::make_constellation(first.name, first.rate, first.frame_size); // or throws
+    std::vector<ldpc_constellation> all{ first };
+    for (const auto& m : demap::modcods()) {
+        const bool wanted =
+            m.standard == standard &&
+            (acm || (m.name == first.name && m.frame_size == first.frame_size));
+        if (wanted && !(m.name == first.name && m.rate == first.rate &&
+                        m.frame_size == first.frame_size)) {
+            all.push_back({ m.name, m.rate, m.frame_size });
+        }
+    }
+    return all;
 }
 
 void check_esn0_db(double esn0_db)
@@ -101,7 +121,7 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                      double esn0_db,
                      const std::string& demapper)
 {
-    std::unique_ptr<symbol_input> symbols;
+    auto symbols = ldpc_symbols::none;
     std::size_t item_bytes = 0;
     enum class source { estimated, given, tag };
     const auto noise = choose<source>("esn0",
@@ -109,34 +129,29 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                                       { { "estimated", source::estimated },
                                         { "given", source::given },
                                         { "tag", source::tag } });
-    const auto how = choose<demap::method>(
+    const auto how = choose<ldpc_demapper>(
         "demapper",
         demapper,
-        { { "max_log", demap::method::max_log }, { "log_map", demap::method::log_map } });
+        { { "max_log", ldpc_demapper::max_log }, { "log_map", ldpc_demapper::log_map } });
     check_esn0_db(esn0_db);
     if (soft_input.rfind("symbols", 0) == 0) {
-        const auto format =
-            choose<demap::symbol_format>("soft_input",
-                                         soft_input,
-                                         { { "int8", demap::symbol_format::float32 },
-                                           { "float", demap::symbol_format::float32 },
-                                           { "symbols", demap::symbol_format::float32 },
-                                           { "symbols16", demap::symbol_format::int16 },
-                                           { "symbols8", demap::symbol_format::int8 } });
-        if (standard != "dvbs2" || !code_file.empty() || !named_codes.empty() ||
-            !punctured.empty() || !shortened.empty()) {
+        symbols = choose<ldpc_symbols>("soft_input",
+                                       soft_input,
+                                       { { "int8", ldpc_symbols::none },
+                                         { "float", ldpc_symbols::none },
+                                         { "symbols", ldpc_symbols::float32 },
+                                         { "symbols16", ldpc_symbols::int16 },
+                                         { "symbols8", ldpc_symbols::int8 } });
+        if ((standard != "dvbs2" && standard != "dvbs2x") || !code_file.empty() ||
+            !named_codes.empty() || !punctured.empty() || !shortened.empty()) {
             refuse("soft_input",
                    '"' + soft_input + '"',
-                   "only the codes of dvbs2 as they are have symbols");
+                   "only the codes of dvbs2 and dvbs2x as they are have symbols");
         }
         ldpc_code::standard(standard, frame_size, rate); // refuses what is none
-        item_bytes = demap::symbol_bytes(format);
-        symbols = std::make_unique<symbol_input>(
-            format,
-            how,
-            constellation,
-            rate,
-            noise == source::estimated ? std::nullopt : std::optional(esn0_db));
+        item_bytes = symbols == ldpc_symbols::float32 ? 8
+                     : symbols == ldpc_symbols::int16 ? 4
+                                                      : 2;
     }
     enum class kind { message, codeword, bbframe, llr, extrinsic };
     const auto given = choose<kind>("output",
@@ -173,8 +188,18 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
 
     ldpc_options options;
     options.codes = list.codes;
-    options.format = symbols ? llr_format::int8 : llr_format_from_string(soft_input);
-    options.llr_scale = symbols ? symbol_input::llr_scale : llr_scale;
+    std::optional<symbol_input> input;
+    if (symbols == ldpc_symbols::none) {
+        options.format = llr_format_from_string(soft_input);
+    } else {
+        options.symbols = symbols;
+        options.demapper = how;
+        options.constellations =
+            constellations_of(standard, { constellation, rate, frame_size }, acm);
+        input.emplace(options.constellations,
+                      noise == source::estimated ? std::nan("") : esn0_db);
+    }
+    options.llr_scale = llr_scale; // of symbols that of LLRs that are given
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
     options.schedule = ldpc_schedule_from_string(schedule);
@@ -185,16 +210,9 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                    : given == kind::extrinsic ? ldpc_soft_output::extrinsic
                                               : ldpc_soft_output::none;
     options.keep_soft = llr_pdu;
-    if (symbols) { // whose LLRs have a scale and a sign of their own
-        check_llr_scale(llr_scale);
-        options.soft_scale = llr_scale;
-    }
     options.offset = offset;
     options.normalization = normalization;
-    const auto positive = not_negative("positive_bit", positive_bit, "0 and 1");
-    check_positive_bit(positive);
-    options.positive_bit = symbols ? 0 : positive;
-    const bool negate = positive != options.positive_bit;
+    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(options,
                     batch,
                     slots,
@@ -215,10 +233,9 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
         acm,
         status_tags_from_string(status_tags),
         std::move(bbframes),
-        std::move(symbols),
+        std::move(input),
         item_bytes ? item_bytes : item_size(options.format),
-        noise == source::tag,
-        negate);
+        noise == source::tag);
 }
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
@@ -227,10 +244,9 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                                          bool acm,
                                          status_tags tags,
                                          std::optional<bbframe_output> bbframes,
-                                         std::unique_ptr<symbol_input> symbols,
+                                         std::optional<symbol_input> symbols,
                                          std::size_t item_bytes,
-                                         bool esn0_by_tags,
-                                         bool negate)
+                                         bool esn0_by_tags)
     : gr::block("gpu_ldpc_dvbs2",
                 gr::io_signature::make(1, 1, item_bytes),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
@@ -240,7 +256,6 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_soft(options.soft != ldpc_soft_output::none),
       d_packed(packed_output && !d_soft),
       d_acm(acm),
-      d_negate(negate),
       d_status_tags(tags),
       d_iterations_key(pmt::mp("ldpc_iterations")),
       d_valid_key(pmt::mp("ldpc_valid")),
@@ -259,12 +274,21 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
 {
     publish_choices();
     message_port_register_out(d_llr_port);
-    set_exact_rate(output_items(0), input_items(0));
+    set_exact_rate(output_items(0), d_decoder.frame_items());
+    if (d_symbols) {
+        d_decoder.set_esn0_db(d_symbols->esn0_db());
+    }
 }
 
 void gpu_ldpc_dvbs2_impl::restart()
 {
-    d_decoder.select(d_acm ? 0 : d_code);
+    if (d_symbols) {
+        d_symbols->restart();
+        select({ d_names[d_acm ? 0 : d_code], 0, d_symbols->first() });
+        d_decoder.set_esn0_db(d_symbols->esn0_db());
+    } else {
+        d_decoder.select(d_acm ? 0 : d_code);
+    }
     d_code_tags.clear();
     d_frame_tags.clear();
     d_frame_output = 0;
@@ -273,9 +297,6 @@ void gpu_ldpc_dvbs2_impl::restart()
     d_frames = 0;
     if (d_bbframes) {
         d_bbframes->restart();
-    }
-    if (d_symbols) {
-        d_symbols->restart(rate_of(d_names[d_acm ? 0 : d_code]));
     }
 }
 
@@ -332,7 +353,7 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
         auto& message = d_bbframes->message(); // has room for all of it
         n = d_decoder.pull_packed(message.data(), message.size());
     } else if (d_soft) {
-        n = pull_llrs(reinterpret_cast<std::int8_t*>(out), room);
+        n = d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), room);
     } else {
         n = d_packed ? d_decoder.pull_packed(out, room) : d_decoder.pull_bits(out, room);
     }
@@ -347,26 +368,9 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
     return n;
 }
 
-std::size_t gpu_ldpc_dvbs2_impl::pull_llrs(std::int8_t* out, std::size_t room)
-{
-    const auto n = d_decoder.pull_llrs(out, room);
-    give_sign(out, n);
-    return n;
-}
-
-void gpu_ldpc_dvbs2_impl::give_sign(std::int8_t* llrs, std::size_t count) const
-{
-    if (d_negate) {
-        for (std::size_t i = 0; i < count; ++i) {
-            llrs[i] = std::int8_t(-llrs[i]);
-        }
-    }
-}
-
 void gpu_ldpc_dvbs2_impl::send_llrs(const ldpc_decoder::report& report)
 {
-    auto llr = d_decoder.llrs();
-    give_sign(llr.data(), llr.size());
+    const auto& llr = d_decoder.llrs();
     auto meta = pmt::make_dict();
     meta = pmt::dict_add(meta, pmt::mp("simd_size"), pmt::from_long(1));
     meta = pmt::dict_add(meta, pmt::mp("frame_cnt"), pmt::from_uint64(report.frame));
@@ -400,13 +404,6 @@ void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
 // Takes items of frames of one code, or such that are skipped.
 bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
 {
-    if (!all_pushed()) {
-        const auto n = d_decoder.push(d_symbols->llr(), d_symbols->left());
-        d_symbols->went(n);
-        if (!all_pushed()) {
-            return n > 0;
-        }
-    }
     const auto item = next_item(in);
     auto limit = item + in.left();
     obey_tags_at(item);
@@ -432,16 +429,11 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     const auto item = next_item(in);
     const auto code = d_decoder.selected();
     const auto bits = std::size_t(d_decoder.code(code).sent());
-    const auto n = input_items(code), before = have();
-    const bool one_frame = before > 0 || d_symbols;
+    const auto n = d_decoder.frame_items(), before = have();
     const auto pushed = take(in,
-                             one_frame ? std::min(count, n - before) : count,
-                             [&](const std::byte* items, std::size_t most) {
-                                 if (!d_symbols) {
-                                     return d_decoder.push(items, most);
-                                 }
-                                 d_symbols->take(items, most, bits);
-                                 return most;
+                             before > 0 ? std::min(count, n - before) : count,
+                             [this](const std::byte* items, std::size_t most) {
+                                 return d_decoder.push(items, most);
                              });
     if (pushed == 0) {
         return false;
@@ -473,20 +465,11 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     return true;
 }
 
-// Items of a frame, and those of the one that has begun.
-std::size_t gpu_ldpc_dvbs2_impl::input_items(unsigned code) const
-{
-    const auto sent = d_decoder.code(code).sent();
-    return d_symbols ? d_symbols->symbols(sent) : sent;
-}
-
+// Items of the frame that has begun.
 std::size_t gpu_ldpc_dvbs2_impl::have() const
 {
-    if (d_symbols) {
-        return d_symbols->have();
-    }
     const auto missing = d_decoder.missing();
-    return missing ? d_decoder.code(d_decoder.selected()).sent() - missing : 0;
+    return missing ? d_decoder.frame_items() - missing : 0;
 }
 
 std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
@@ -539,6 +522,7 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
     if (d_esn0_key && pmt::eqv(tag.key, d_esn0_key)) {
         if (pmt::is_real(tag.value) || pmt::is_integer(tag.value)) {
             d_symbols->set_esn0_db(pmt::to_double(tag.value));
+            d_decoder.set_esn0_db(d_symbols->esn0_db());
         }
         return;
     }
@@ -548,9 +532,6 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
                       pmt_text(tag.value));
     }
     d_decoder.drop_incomplete();
-    if (d_symbols) {
-        d_symbols->drop();
-    }
     d_frame_tags.clear();
     d_skip = 0;
     d_lost = false;
@@ -575,16 +556,20 @@ bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
     if (code == d_index.end()) {
         return false;
     }
+    unsigned constellation = 0;
     if (d_symbols) {
-        try {
-            d_symbols->select(kind.constellation.empty() ? d_symbols->constellation()
+        const auto found =
+            d_symbols->find({ kind.constellation.empty() ? d_symbols->constellation()
                                                          : kind.constellation,
-                              rate_of(kind.code));
-        } catch (const std::invalid_argument&) {
+                              rate_of(kind.code),
+                              size_of(kind.code) });
+        if (!found) {
             return false;
         }
+        constellation = *found;
+        d_symbols->select(constellation);
     }
-    d_decoder.select(code->second);
+    d_decoder.select(code->second, constellation);
     return true;
 }
 
@@ -599,10 +584,11 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
         refuse("code", '"' + name + '"', "allowed are " + known);
     }
     if (d_symbols && !d_acm) {
-        demap::make_constellation(d_symbols->constellation(), rate_of(name)); // or throws
+        demap::make_constellation(
+            d_symbols->constellation(), rate_of(name), size_of(name)); // or throws
     }
     change_when("code", [this, name, index = code->second] {
-        if (d_symbols && (d_symbols->have() > 0 || !all_pushed())) {
+        if (d_symbols && d_decoder.missing() > 0) {
             return false; // a frame has one code
         }
         d_code = index;
@@ -618,11 +604,7 @@ void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
         if (d_decoder.missing() > 0) {
             return false; // a frame has one scale
         }
-        if (d_symbols) {
-            d_decoder.set_soft_scale(llr_scale);
-        } else {
-            d_decoder.set_llr_scale(llr_scale);
-        }
+        d_decoder.set_llr_scale(llr_scale);
         return true;
     });
 }
@@ -633,6 +615,7 @@ void gpu_ldpc_dvbs2_impl::set_esn0_db(double esn0_db)
     change("esn0_db", [this, esn0_db] {
         if (d_symbols && d_symbols->level_is_given()) {
             d_symbols->set_esn0_db(esn0_db);
+            d_decoder.set_esn0_db(esn0_db);
         }
     });
 }

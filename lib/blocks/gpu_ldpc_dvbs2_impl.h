@@ -24,18 +24,16 @@ class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
     //! The codes of \p options, first the one to begin with, and their names; how
-    //! BBFRAMEs are made, and symbols demapped, if they are. \p negate: LLRs that are
-    //! given have the other sign than those that the decoder takes.
+    //! BBFRAMEs are made, and symbols demapped, if they are.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
                         bool acm,
                         status_tags tags,
                         std::optional<bbframe_output> bbframes,
-                        std::unique_ptr<symbol_input> symbols,
+                        std::optional<symbol_input> symbols,
                         std::size_t item_bytes,
-                        bool esn0_by_tags,
-                        bool negate);
+                        bool esn0_by_tags);
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
@@ -48,8 +46,6 @@ private:
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }
-    bool all_pushed() override { return !d_symbols || d_symbols->left() == 0; }
-    bool lends() const override { return !d_symbols; }
     void require_items(gr_vector_int& required) override;
     bool push(input& in, input& second) override;
     void note(const tag_t& tag) override;
@@ -58,9 +54,7 @@ private:
                            std::size_t room,
                            std::optional<ldpc_decoder::report>& begun);
     void add_report(std::uint64_t item, const ldpc_decoder::report& report);
-    std::size_t pull_llrs(std::int8_t* out, std::size_t room);
     void send_llrs(const ldpc_decoder::report& report);
-    void give_sign(std::int8_t* llrs, std::size_t count) const;
 
     bool push_frames(input& in, std::size_t count);
     bool skip(input& in, std::size_t count);
@@ -69,13 +63,12 @@ private:
     void obey(const tag_t& tag);
     std::uint64_t output_in_frame(unsigned code, std::uint64_t in_frame) const;
     std::size_t output_items(unsigned code) const;
-    std::size_t input_items(unsigned code) const;
     std::size_t have() const;
     bool select(const frame_kind& kind);
 
     const ldpc_options d_options;
     const std::map<std::string, unsigned> d_index; // of the codes, by name
-    const bool d_soft, d_packed, d_acm, d_negate;
+    const bool d_soft, d_packed, d_acm;
     const status_tags d_status_tags;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
     const pmt::pmt_t d_bch_errors_key, d_bch_valid_key, d_length_key;
@@ -84,14 +77,14 @@ private:
 
     const std::vector<std::string> d_names; // of the codes
     std::optional<bbframe_output> d_bbframes;
-    std::unique_ptr<symbol_input> d_symbols; // null: LLRs come in
-    const pmt::pmt_t d_esn0_key;             // null: Es/N0 does not come by tags
-    unsigned d_code = 0;                     // of the first frame, and of all without ACM
-    tag_queue d_code_tags;                   // of input that is not taken yet
-    std::vector<tag_t> d_frame_tags;         // of the frame being pushed, by output item
-    std::uint64_t d_frame_output = 0; // output item that the next frame begins with
-    std::uint64_t d_skip = 0;         // values of a frame of unknown code still to come
-    bool d_lost = false;              // until the next tag that names a code
+    std::optional<symbol_input> d_symbols; // none: LLRs come in
+    const pmt::pmt_t d_esn0_key;           // null: Es/N0 does not come by tags
+    unsigned d_code = 0;                   // of the first frame, and of all without ACM
+    tag_queue d_code_tags;                 // of input that is not taken yet
+    std::vector<tag_t> d_frame_tags;       // of the frame being pushed, by output item
+    std::uint64_t d_frame_output = 0;      // output item that the next frame begins with
+    std::uint64_t d_skip = 0; // values of a frame of unknown code still to come
+    bool d_lost = false;      // until the next tag that names a code
     bool d_warned_of_code = false, d_warned_of_place = false;
 
     std::uint64_t d_frames = 0; // reported, for the mean

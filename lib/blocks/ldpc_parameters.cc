@@ -61,9 +61,12 @@ std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
         const auto size = pmt::dict_ref(value, pmt::mp("frame_size"), pmt::PMT_NIL);
         const auto rate = pmt::dict_ref(value, pmt::mp("rate"), pmt::PMT_NIL);
         if (pmt::is_symbol(size) && pmt::is_symbol(rate)) {
-            return frame_kind{
-                pmt::symbol_to_string(size) + " " + pmt::symbol_to_string(rate), 0, ""
-            };
+            const auto name =
+                pmt::dict_ref(value, pmt::mp("constellation"), pmt::PMT_NIL);
+            return frame_kind{ pmt::symbol_to_string(size) + " " +
+                                   pmt::symbol_to_string(rate),
+                               0,
+                               pmt::is_symbol(name) ? pmt::symbol_to_string(name) : "" };
         }
     } catch (const pmt::exception&) {
         // A pair that is no dictionary.

@@ -1,19 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols on their way to an LDPC decoder: gathered by frames, and demapped. */
+/* Symbols on their way to an LDPC decoder: of which constellation, and their noise. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_SYMBOL_INPUT_H
 #define INCLUDED_GPUFEC_BLOCKS_SYMBOL_INPUT_H
 
-#include "demap/demapper.h"
+#include "demap/constellation.h"
+#include <gnuradio/gpufec/ldpc.h>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -22,56 +20,68 @@ class symbol_input
 {
 public:
     /*!
-     * \param esn0_db of the frames; nothing: each frame's own
-     * \throws std::invalid_argument if the constellation has no MODCOD of the rate
+     * \param all that frames may be of, beginning with the first frame's
+     * \param esn0_db of the frames; NaN: each frame's own
      */
-    symbol_input(demap::symbol_format format,
-                 demap::method how,
-                 const std::string& constellation,
-                 const std::string& rate,
-                 std::optional<double> esn0_db);
+    symbol_input(const std::vector<ldpc_constellation>& all, double esn0_db)
+        : d_first_esn0_db(esn0_db), d_esn0_db(esn0_db)
+    {
+        for (const auto& c : all) {
+            d_all.push_back(
+                { c, demap::make_constellation(c.name, c.rate, c.frame_size) });
+        }
+    }
 
-    static constexpr float llr_scale = demap::steps_per_nat;
-
-    //! Of the frames to come. \throws std::invalid_argument if there is no such MODCOD
-    void select(const std::string& constellation, const std::string& rate);
-    const std::string& constellation() const { return d_name; }
-    bool level_is_given() const { return d_level.has_value(); }
-    void set_esn0_db(double db) { d_level = demap::level_of(db); }
+    //! The index of a constellation among all.
+    std::optional<unsigned> find(const ldpc_constellation& wanted) const
+    {
+        for (unsigned i = 0; i < d_all.size(); ++i) {
+            const auto& c = d_all[i].what;
+            if (c.name == wanted.name && c.rate == wanted.rate &&
+                c.frame_size == wanted.frame_size) {
+                return i;
+            }
+        }
+        return {};
+    }
+    //! Of the frames to come.
+    void select(unsigned index) { d_selected = index; }
+    const std::string& constellation() const { return d_all[d_selected].what.name; }
+    const std::string& first() const { return d_all[0].what.name; }
 
     //! Symbols of a frame of so many bits.
-    std::size_t symbols(std::size_t bits) const;
-    //! Those of the open frame.
-    std::size_t have() const { return d_have; }
+    std::size_t symbols(std::size_t bits) const
+    {
+        const auto each = d_all[d_selected].points.bits;
+        return (bits + each - 1) / each;
+    }
     //! The first bit of its code that a symbol of a frame has.
-    std::size_t bit_of(std::size_t symbol, std::size_t bits) const;
+    std::size_t bit_of(std::size_t symbol, std::size_t bits) const
+    {
+        const auto& c = d_all[d_selected].points;
+        return c.bits == 2 ? 2 * symbol : c.columns[0] * symbols(bits) + symbol;
+    }
 
-    //! Takes symbols of one frame of \p bits; at its end its LLRs are there.
-    void take(const std::byte* items, std::size_t count, std::size_t bits);
-    void drop() { d_have = 0; }
+    bool level_is_given() const { return !std::isnan(d_first_esn0_db); }
+    void set_esn0_db(double esn0_db) { d_esn0_db = esn0_db; }
+    double esn0_db() const { return d_esn0_db; }
 
-    //! LLRs that have not gone on.
-    const std::int8_t* llr() const { return d_llr.data() + d_gone; }
-    std::size_t left() const { return d_llr.size() - d_gone; }
-    void went(std::size_t count) { d_gone += count; }
-
-    //! Another stream begins, with the first constellation.
-    void restart(const std::string& rate);
+    //! Another stream begins.
+    void restart()
+    {
+        d_selected = 0;
+        d_esn0_db = d_first_esn0_db;
+    }
 
 private:
-    const demap::symbol_format d_format;
-    const demap::method d_method;
-    const std::string d_first_name;
-    std::optional<int> d_first_level, d_level;
-    std::string d_name;
-    std::map<std::pair<std::string, std::string>, std::unique_ptr<demap::demapper>>
-        d_demappers;
-    demap::demapper* d_selected = nullptr;
-    std::vector<std::byte> d_items; // of the open frame
-    std::size_t d_have = 0;
-    std::optional<int> d_frame_level; // of it
-    std::vector<std::int8_t> d_llr;
-    std::size_t d_gone = 0;
+    struct entry {
+        ldpc_constellation what;
+        demap::constellation points;
+    };
+    std::vector<entry> d_all;
+    unsigned d_selected = 0;
+    const double d_first_esn0_db;
+    double d_esn0_db;
 };
 
 } // namespace gr::gpufec

@@ -3,6 +3,7 @@
 
 #include "constellation.h"
 #include "pipeline/refuse.h"
+#include "tables_dvbs2x.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -63,29 +64,99 @@ double constellation::peak() const
     return most;
 }
 
-constellation make_constellation(const std::string& name, const std::string& rate)
+const std::vector<modcod>& modcods()
 {
-    const auto& places = *choose<const std::vector<place>*>("constellation",
-                                                            name,
-                                                            { { "qpsk", &qpsk },
-                                                              { "8psk", &psk8 },
-                                                              { "16apsk", &apsk16 },
-                                                              { "32apsk", &apsk32 } });
-    std::vector<double> radii = { 1 };
-    bool known = true;
-    if (&places == &apsk16) {
-        known = radii16.count(rate);
-        radii.push_back(known ? radii16.at(rate) : 0);
-    } else if (&places == &apsk32) {
-        known = radii32.count(rate);
-        radii.push_back(known ? radii32.at(rate).first : 0);
-        radii.push_back(known ? radii32.at(rate).second : 0);
-    } else if (&places == &psk8) { // table 12
-        known = rate == "3/5" || rate == "2/3" || rate == "3/4" || rate == "5/6" ||
-                rate == "8/9" || rate == "9/10";
+    static const auto all = [] {
+        const std::vector<std::string> low = { "1/4", "1/3", "2/5", "1/2" },
+                                       high = { "3/4", "4/5", "5/6", "8/9", "9/10" };
+        std::vector<modcod> made;
+        const auto add = [&](const char* name, const std::vector<std::string>& rates) {
+            for (const auto& rate : rates) {
+                for (const auto* const size : { "normal", "short" }) {
+                    if (rate != "9/10" || std::string(size) == "normal") {
+                        made.push_back({ "dvbs2", name, rate, size });
+                    }
+                }
+            }
+        };
+        add("qpsk", low); // EN 302 307-1, table 12
+        add("qpsk", { "3/5", "2/3" });
+        add("qpsk", high);
+        add("8psk", { "3/5", "2/3", "3/4", "5/6", "8/9", "9/10" });
+        add("16apsk", { "2/3" });
+        add("16apsk", high);
+        add("32apsk", high);
+        for (const auto* const rate : { "13/45", "9/20", "11/20" }) {
+            made.push_back({ "dvbs2x", "qpsk", rate, "normal" });
+        }
+        for (const auto* const rate :
+             { "11/45", "4/15", "14/45", "7/15", "8/15", "32/45" }) {
+            made.push_back({ "dvbs2x", "qpsk", rate, "short" });
+        }
+        for (const auto& c : dvbs2x_constellations()) {
+            made.push_back({ "dvbs2x", c.name, c.rate, c.frame_size });
+        }
+        return made;
+    }();
+    return all;
+}
+
+namespace {
+
+constellation make_dvbs2x(const dvbs2x_constellation& from)
+{
+    constellation c{ from.name, 0, {}, {} };
+    for (const auto* digit = from.columns; *digit; ++digit, ++c.bits) {
+        c.columns.push_back(*digit - '0');
     }
-    if (!known) {
-        refuse("constellation", '"' + name + '"', "there is no MODCOD of it at " + rate);
+    double energy = 0;
+    for (unsigned label = 0; label < 1u << c.bits; ++label) {
+        c.points.emplace_back(from.points[label].i, from.points[label].q);
+        energy += std::norm(c.points.back());
+    }
+    for (auto& p : c.points) {
+        p /= std::sqrt(energy / c.points.size());
+    }
+    return c;
+}
+
+} // namespace
+
+constellation make_constellation(const std::string& name,
+                                 const std::string& rate,
+                                 const std::string& frame_size)
+{
+    const auto* const known =
+        choose<const std::vector<place>*>("constellation",
+                                          name,
+                                          { { "qpsk", &qpsk },
+                                            { "8psk", &psk8 },
+                                            { "16apsk", &apsk16 },
+                                            { "32apsk", &apsk32 },
+                                            { "8apsk", nullptr },
+                                            { "64apsk", nullptr },
+                                            { "128apsk", nullptr },
+                                            { "256apsk", nullptr } });
+    const auto found = std::find_if(modcods().begin(), modcods().end(), [&](auto& m) {
+        return m.name == name && m.rate == rate && m.frame_size == frame_size;
+    });
+    if (found == modcods().end()) {
+        refuse("constellation",
+               '"' + name + '"',
+               "there is no MODCOD of it at " + rate + " in " + frame_size + " frames");
+    }
+    for (const auto& c : dvbs2x_constellations()) {
+        if (name == c.name && rate == c.rate && frame_size == c.frame_size) {
+            return make_dvbs2x(c);
+        }
+    }
+    const auto& places = *known; // of DVB-S2
+    std::vector<double> radii = { 1 };
+    if (&places == &apsk16) {
+        radii.push_back(radii16.at(rate));
+    } else if (&places == &apsk32) {
+        radii.push_back(radii32.at(rate).first);
+        radii.push_back(radii32.at(rate).second);
     }
     constellation c{ name, 0, {}, {} };
     double energy = 0;

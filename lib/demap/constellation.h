@@ -1,13 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constellations of DVB-S2 and how bits are interleaved: EN 302 307-1, 5.3.3, 5.4. */
+/* The constellations of DVB-S2 and S2X and how bits are interleaved: EN 302 307-1 and
+ * EN 302 307-2, 5.3.3, 5.4. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 #define INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 
 #include <complex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec::demap {
@@ -25,11 +27,24 @@ struct constellation {
     double peak() const; //!< largest magnitude
 };
 
+//! A constellation of a standard at a rate.
+struct modcod {
+    std::string standard; //!< "dvbs2" or "dvbs2x"
+    std::string name;     //!< "qpsk", "8psk", "8apsk", "16apsk" …
+    std::string rate;     //!< as LDPC codes call them; those of the two standards differ
+    std::string frame_size; //!< "normal" or "short"
+};
+
+//! All there are, but for VL-SNR frames. Of S2X those with LDPC codes of its own.
+const std::vector<modcod>& modcods();
+
 /*!
- * \brief The constellation "qpsk", "8psk", "16apsk" or "32apsk" for a rate.
- * \throws std::invalid_argument if the standard does not have the two together
+ * \brief The constellation of a rate.
+ * \throws std::invalid_argument if the standards do not have the two together
  */
-constellation make_constellation(const std::string& name, const std::string& rate);
+constellation make_constellation(const std::string& name,
+                                 const std::string& rate,
+                                 const std::string& frame_size = "normal");
 
 } // namespace gr::gpufec::demap
 

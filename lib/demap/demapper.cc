@@ -2,90 +2,87 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "demapper.h"
+#include <type_traits>
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <new>
 
 namespace gr::gpufec::demap {
 
 namespace {
 
-constexpr unsigned side = 256; // of the grid of cells
 constexpr std::size_t most_tables = 16;
 
-} // namespace
-
-struct demapper::table {
-    int level;
-    std::vector<std::int8_t> line; // of QPSK, by one part: its bits do not mix
-    // Else LLRs in the lower bytes, the error in the upper two.
-    std::vector<std::uint64_t> cells;
-};
-
-demapper::demapper(const constellation& c, method how, symbol_format format)
-    : d_constellation(c), d_method(how), d_format(format)
+cell_table make_table(const model& m, method how, int level)
 {
-}
-
-const demapper::table& demapper::table_of(int level)
-{
-    const auto found = std::find_if(d_tables.begin(), d_tables.end(), [&](const auto& t) {
-        return t->level == level;
-    });
-    if (found != d_tables.end()) {
-        std::rotate(d_tables.begin(), found, found + 1);
-        return *d_tables.front();
-    }
-    auto made = std::make_shared<table>();
-    made->level = level;
-    if (d_constellation.bits == 2) {
-        made->line.resize(side);
+    cell_table made;
+    if (m.is_line()) {
+        made.line.resize(side);
         for (int i = -127; i <= 127; ++i) {
-            made->line[i & 255] =
-                make_cell(d_constellation, level, d_method, i, 0).llr[0];
+            made.line[i & 255] = make_line_cell(m, level, i);
         }
-    } else {
-        made->cells.resize(side * side);
-        for (int i = -127; i <= 127; ++i) {
-            for (int q = -127; q <= 127; ++q) {
-                const auto cell = make_cell(d_constellation, level, d_method, i, q);
-                auto& word = made->cells[(i & 255) * side + (q & 255)];
-                for (unsigned b = 0; b < d_constellation.bits; ++b) {
-                    word |= std::uint64_t(std::uint8_t(cell.llr[b])) << 8 * b;
-                }
-                word |= std::uint64_t(cell.error) << 48;
+        return made;
+    }
+    made.llr.resize(side * side);
+    made.errors.resize(m.refines() ? side * side : 0);
+    for (int i = -127; i <= 127; ++i) {
+        for (int q = -127; q <= 127; ++q) {
+            const auto cell = make_cell(m, level, how, i, q);
+            const auto at = cell_index(i, q);
+            for (unsigned b = 0; b < m.bits; ++b) {
+                made.llr[at] |= std::uint64_t(std::uint8_t(cell.llr[b])) << 8 * b;
+            }
+            if (m.refines()) {
+                made.errors[at] = cell.error;
             }
         }
     }
-    d_tables.push_front(made);
-    if (d_tables.size() > most_tables) {
-        d_tables.pop_back();
+    return made;
+}
+
+} // namespace
+
+std::shared_ptr<const cell_table> cell_tables::of(int level)
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    const auto found = std::find_if(
+        d_last.begin(), d_last.end(), [&](const auto& t) { return t.first == level; });
+    if (found != d_last.end()) {
+        std::rotate(d_last.begin(), found, found + 1);
+    } else {
+        try {
+            d_last.emplace_front(
+                level,
+                std::make_shared<const cell_table>(make_table(d_model, d_method, level)));
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+        if (d_last.size() > most_tables) {
+            d_last.pop_back();
+        }
     }
-    return *d_tables.front();
+    return d_last.front().second;
 }
 
 moments demapper::to_integers(const void* symbols, std::size_t count)
 {
     d_parts.resize(2 * count);
-    const auto convert = [&](const auto* from, auto&& value) {
+    const auto convert = [&](const auto* from) {
         float largest = 0;
         for (std::size_t i = 0; i < 2 * count; ++i) {
-            largest = std::max(largest, std::abs(value(from[i])));
+            largest = std::max(largest, std::abs(value_of(from[i])));
         }
         const auto factor = integer_factor(largest);
         for (std::size_t i = 0; i < 2 * count; ++i) {
-            d_parts[i] = integer_part(value(from[i]), factor);
+            d_parts[i] = integer_part(value_of(from[i]), factor);
         }
     };
     if (d_format == symbol_format::float32) {
-        convert(static_cast<const float*>(symbols),
-                [](float x) { return std::isfinite(x) ? x : 0.0f; });
+        convert(static_cast<const float*>(symbols));
     } else if (d_format == symbol_format::int16) {
-        convert(static_cast<const std::int16_t*>(symbols),
-                [](std::int16_t x) { return float(x); });
+        convert(static_cast<const std::int16_t*>(symbols));
     } else {
-        convert(static_cast<const signed char*>(symbols),
-                [](signed char x) { return float(x); });
+        convert(static_cast<const std::int8_t*>(symbols));
     }
     moments m;
     for (std::size_t s = 0; s < count; ++s) {
@@ -94,57 +91,114 @@ moments demapper::to_integers(const void* symbols, std::size_t count)
     return m;
 }
 
-std::uint64_t demapper::look_up(const table& t,
-                                const cell_rule& rule,
-                                std::size_t count,
-                                std::int8_t* llr)
+void demapper::to_cells(const cell_rule& rule)
 {
-    d_cells.resize(2 * count);
-    for (std::size_t i = 0; i < 2 * count; ++i) {
+    const auto count = d_parts.size();
+    d_cells.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
         d_cells[i] = std::uint8_t(rule(d_parts[i]));
     }
-    if (d_constellation.bits == 2) {
-        for (std::size_t i = 0; i < 2 * count; ++i) {
-            llr[i] = t.line[d_cells[i]];
-        }
-        return 0;
-    }
+}
+
+// Each by itself.
+std::uint64_t demapper::make_cells(const model& m,
+                                   method how,
+                                   int level,
+                                   std::uint32_t frame_bits,
+                                   std::int8_t* llr) const
+{
+    const auto count = m.symbols(frame_bits);
     std::uint64_t errors = 0;
-    std::int8_t* columns[5];
-    for (unsigned b = 0; b < d_constellation.bits; ++b) {
-        columns[b] = llr + d_constellation.columns[b] * count;
-    }
-    const auto go = [&](auto bits) {
-        for (std::size_t s = 0; s < count; ++s) {
-            const auto word = t.cells[d_cells[2 * s] * side + d_cells[2 * s + 1]];
-            for (unsigned b = 0; b < bits(); ++b) {
-                columns[b][s] = std::int8_t(word >> 8 * b);
+    for (std::uint32_t s = 0; s < count; ++s) {
+        const auto cell = make_cell(
+            m, level, how, std::int8_t(d_cells[2 * s]), std::int8_t(d_cells[2 * s + 1]));
+        errors += cell.error;
+        for (unsigned b = 0; b < m.bits; ++b) {
+            const auto place = m.place(s, b, count);
+            if (place < frame_bits) {
+                llr[place] = cell.llr[b];
             }
-            errors += word >> 48;
         }
-    };
-    if (d_constellation.bits == 3) {
-        go(std::integral_constant<unsigned, 3>());
-    } else if (d_constellation.bits == 4) {
-        go(std::integral_constant<unsigned, 4>());
-    } else {
-        go(std::integral_constant<unsigned, 5>());
     }
     return errors;
 }
 
-demapped demapper::demap(const void* symbols,
-                         std::size_t count,
-                         std::optional<int> level,
+std::uint64_t demapper::look_up(const model& m,
+                                const cell_table& table,
+                                std::uint32_t frame_bits,
+                                std::int8_t* llr) const
+{
+    const auto count = m.symbols(frame_bits);
+    if (m.is_line()) {
+        for (std::uint32_t i = 0; i < frame_bits; ++i) {
+            llr[i] = table.line[d_cells[i]];
+        }
+        return 0;
+    }
+    std::int8_t* columns[most_bits] = {};
+    std::uint32_t lengths[most_bits] = {}; // the last one's may be less
+    for (unsigned b = 0; b < m.bits; ++b) {
+        const auto first = m.place(0, b, count);
+        columns[b] = llr + first;
+        lengths[b] = std::min(count, frame_bits - first);
+    }
+    const auto shortest = *std::min_element(lengths, lengths + m.bits);
+    std::uint64_t errors = 0;
+    const auto go = [&](auto bits) {
+        for (std::uint32_t s = 0; s < shortest; ++s) {
+            const auto word = table.llr[d_cells[2 * s] * side + d_cells[2 * s + 1]];
+            for (unsigned b = 0; b < bits(); ++b) {
+                columns[b][s] = std::int8_t(word >> 8 * b);
+            }
+        }
+    };
+    switch (m.bits) {
+    case 3:
+        go(std::integral_constant<unsigned, 3>());
+        break;
+    case 4:
+        go(std::integral_constant<unsigned, 4>());
+        break;
+    case 5:
+        go(std::integral_constant<unsigned, 5>());
+        break;
+    default:
+        go([&] { return m.bits; });
+    }
+    for (auto s = shortest; s < count; ++s) {
+        const auto word = table.llr[d_cells[2 * s] * side + d_cells[2 * s + 1]];
+        for (unsigned b = 0; b < m.bits; ++b) {
+            if (s < lengths[b]) {
+                columns[b][s] = std::int8_t(word >> 8 * b);
+            }
+        }
+    }
+    if (m.refines()) {
+        for (std::uint32_t s = 0; s < count; ++s) {
+            errors += table.errors[d_cells[2 * s] * side + d_cells[2 * s + 1]];
+        }
+    }
+    return errors;
+}
+
+demapped demapper::demap(cell_tables& tables,
+                         const void* symbols,
+                         std::uint32_t frame_bits,
+                         int level,
                          std::int8_t* llr)
 {
-    const auto m = to_integers(symbols, count);
-    int at = level ? *level : estimate_level(m, count, d_constellation);
+    const auto& m = tables.points();
+    const auto count = m.symbols(frame_bits);
+    const auto sums = to_integers(symbols, count);
+    int at = level == estimated ? estimate_level(sums, count, m) : level;
     for (unsigned passes = 1;; ++passes) {
-        const auto rule = cell_rule::of(m, count, d_constellation, at);
-        const auto errors = look_up(table_of(at), rule, count, llr);
-        const auto next = d_constellation.bits < 4 ? at : level_of_errors(errors, count);
-        if (level || next == at || passes == most_passes) {
+        to_cells(cell_rule::of(sums, count, m, at));
+        const auto table = tables.of(at);
+        const auto errors = table ? look_up(m, *table, frame_bits, llr)
+                                  : make_cells(m, tables.how(), at, frame_bits, llr);
+        const auto next =
+            level == estimated && m.refines() ? level_of_errors(errors, count, m) : at;
+        if (next == at || passes == most_passes) {
             return { at, passes };
         }
         at = next;

@@ -9,7 +9,9 @@
 #include "rule.h"
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace gr::gpufec::demap {
 
@@ -20,46 +22,86 @@ struct demapped {
 };
 
 /*!
- * \brief The plain demapper, symbol by symbol: what the fast one must equal.
+ * \brief The plain demapper, symbol by symbol: what the fast ones must equal.
  *
- * \param symbols of one frame, in the format
- * \param level of Es/N0; nothing: estimated from the frame
- * \param llr written: bits times count, in steps_per_nat, in the order of the code
+ * \param m its constellation
+ * \param how LLRs are made
+ * \param format of the symbols
+ * \param symbols of one frame
+ * \param frame_bits of it, which its symbols have and at most fill up
+ * \param level of Es/N0; estimated: from the frame
+ * \param llr written: \p frame_bits, in steps_per_nat, in the order of the code
  */
-demapped reference_demap(const constellation& c,
+demapped reference_demap(const model& m,
                          method how,
                          symbol_format format,
                          const void* symbols,
-                         std::size_t count,
-                         std::optional<int> level,
+                         std::uint32_t frame_bits,
+                         int level,
                          std::int8_t* llr);
 
-//! Demaps one frame after the other; keeps the tables of the last levels.
+//! Cells of a constellation at a level, all of them.
+struct cell_table {
+    std::vector<std::int8_t> line;     //!< of one part, where that is enough
+    std::vector<std::uint64_t> llr;    //!< else: a byte for each bit, the first lowest
+    std::vector<std::uint16_t> errors; //!< where the constellation refines
+};
+
+//! A constellation's tables of the last levels; any threads may ask.
+class cell_tables
+{
+public:
+    cell_tables(const constellation& c, method how)
+        : d_model(make_model(c)), d_method(how)
+    {
+    }
+
+    const model& points() const { return d_model; }
+    method how() const { return d_method; }
+    //! Null if there is no memory for it.
+    std::shared_ptr<const cell_table> of(int level);
+
+private:
+    const model d_model;
+    const method d_method;
+    std::mutex d_mutex;
+    std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last; // newest first
+};
+
+//! Demaps one frame after the other, of any constellations.
 class demapper
 {
 public:
-    demapper(const constellation& c, method how, symbol_format format);
+    explicit demapper(symbol_format format) : d_format(format) {}
 
-    //! As reference_demap().
-    demapped demap(const void* symbols,
-                   std::size_t count,
-                   std::optional<int> level,
+    //! Takes the memory for frames of up to so many symbols, which needs none then.
+    void reserve(std::size_t symbols)
+    {
+        d_parts.reserve(2 * symbols);
+        d_cells.reserve(2 * symbols);
+    }
+
+    //! As reference_demap(). Where there is no memory for a table it takes its time.
+    demapped demap(cell_tables& tables,
+                   const void* symbols,
+                   std::uint32_t frame_bits,
+                   int level,
                    std::int8_t* llr);
 
-    const constellation& points() const { return d_constellation; }
-
 private:
-    struct table;
-
-    const table& table_of(int level);
     moments to_integers(const void* symbols, std::size_t count);
-    std::uint64_t
-    look_up(const table& t, const cell_rule& rule, std::size_t count, std::int8_t* llr);
+    void to_cells(const cell_rule& rule);
+    std::uint64_t make_cells(const model& m,
+                             method how,
+                             int level,
+                             std::uint32_t frame_bits,
+                             std::int8_t* llr) const;
+    std::uint64_t look_up(const model& m,
+                          const cell_table& table,
+                          std::uint32_t frame_bits,
+                          std::int8_t* llr) const;
 
-    const constellation d_constellation;
-    const method d_method;
     const symbol_format d_format;
-    std::deque<std::shared_ptr<const table>> d_tables; // the last used one first
     std::vector<std::int16_t> d_parts;
     std::vector<std::uint8_t> d_cells;
 };

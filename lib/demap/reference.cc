@@ -8,15 +8,16 @@
 
 namespace gr::gpufec::demap {
 
-demapped reference_demap(const constellation& c,
+demapped reference_demap(const model& m,
                          method how,
                          symbol_format format,
                          const void* symbols,
-                         std::size_t count,
-                         std::optional<int> level,
+                         std::uint32_t frame_bits,
+                         int level,
                          std::int8_t* llr)
 {
-    std::vector<float> parts(2 * count);
+    const auto count = m.symbols(frame_bits);
+    std::vector<float> parts(2 * std::size_t(count));
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto* const bytes = static_cast<const char*>(symbols);
         if (format == symbol_format::float32) {
@@ -41,27 +42,29 @@ demapped reference_demap(const constellation& c,
     for (const auto x : parts) {
         integers.push_back(integer_part(x, factor));
     }
-    moments m;
+    moments sums;
     for (std::size_t s = 0; s < count; ++s) {
-        m.add(integers[2 * s], integers[2 * s + 1]);
+        sums.add(integers[2 * s], integers[2 * s + 1]);
     }
-    const bool fixed = level.has_value();
-    int at = fixed ? *level : estimate_level(m, count, c);
+    int at = level == estimated ? estimate_level(sums, count, m) : level;
     unsigned passes = 0;
     for (;;) {
-        const auto rule = cell_rule::of(m, count, c, at);
+        const auto rule = cell_rule::of(sums, count, m, at);
         std::uint64_t errors = 0;
-        for (std::size_t s = 0; s < count; ++s) {
+        for (std::uint32_t s = 0; s < count; ++s) {
             const auto cell =
-                make_cell(c, at, how, rule(integers[2 * s]), rule(integers[2 * s + 1]));
+                make_cell(m, at, how, rule(integers[2 * s]), rule(integers[2 * s + 1]));
             errors += cell.error;
-            for (unsigned b = 0; b < c.bits; ++b) {
-                llr[c.bits == 2 ? 2 * s + b : c.columns[b] * count + s] = cell.llr[b];
+            for (unsigned b = 0; b < m.bits; ++b) {
+                const auto place = m.place(s, b, count);
+                if (place < frame_bits) { // else it fills up the last symbol
+                    llr[place] = cell.llr[b];
+                }
             }
         }
         ++passes;
-        const auto next = level_of_errors(errors, count);
-        if (fixed || c.bits < 4 || next == at || passes == most_passes) {
+        const auto next = level_of_errors(errors, count, m);
+        if (level != estimated || !m.refines() || next == at || passes == most_passes) {
             return { at, passes };
         }
         at = next;

@@ -3,6 +3,7 @@
 
 /* The CPU backend: one codeword a SIMD lane, groups of lanes dealt to threads. */
 
+#include "demap/demapper.h"
 #include "flooding.h"
 #include "input_format.h"
 #include "lane_code.h"
@@ -44,6 +45,9 @@ public:
           d_kernel(kernel_for(lanes::variants().of(variant), setup.precision)),
           d_codes(setup.codes.size())
     {
+        for (const auto& c : setup.constellations) {
+            d_cells.push_back(std::make_unique<demap::cell_tables>(c, setup.demapper));
+        }
         std::size_t bytes = 0;
         for (const auto& code : setup.codes) {
             bytes = std::max(bytes, scratch_bound(d_kernel, code));
@@ -132,14 +136,32 @@ private:
             most = std::max(most, d_setup.frame_input_bytes(code));
         }
         d_row_bytes = (most + 63) / 64 * 64;
+        make_demappers();
         while (d_raw_rows.size() < d_pool.threads()) {
             d_raw_rows.emplace_back(d_row_bytes * (layered() ? d_kernel.lanes : 1));
         }
     }
 
+    // Of symbols; workers take no memory but for tables, without which it goes too.
+    void make_demappers()
+    {
+        std::size_t bits = 0, symbols = 0;
+        for (const auto& code : d_setup.codes) {
+            bits = std::max<std::size_t>(bits, code.n());
+            for (unsigned c = 0; c < d_setup.constellations.size(); ++c) {
+                symbols = std::max(symbols, d_setup.raw_values(code, c));
+            }
+        }
+        while (d_setup.symbols && d_demappers.size() < d_pool.threads()) {
+            own_demapper fresh{ demap::demapper(*d_setup.symbols),
+                                std::vector<std::int8_t>(bits) };
+            fresh.demapper.reserve(symbols);
+            d_demappers.push_back(std::move(fresh));
+        }
+    }
+
     // The steps of codeword `index` of the table, of its group number `lane`.
-    const std::byte*
-    channel(const group_input& in, std::uint32_t index, unsigned lane) const
+    const std::byte* channel(const group_input& in, std::uint32_t index, unsigned lane)
     {
         if (!in.raw) {
             return in.memory.input + in.place(index).input;
@@ -147,8 +169,15 @@ private:
         const auto& f = reinterpret_cast<const raw_frame*>(
             in.table() + job::raw_offset(d_limits.pieces))[index];
         auto* const row = d_raw_rows[in.worker].data() + lane * d_row_bytes;
-        input_format(d_setup.precision, d_setup.format, f.factor, f.limit)
-            .convert(in.memory.input + f.from, 0, f.values, row);
+        const void* values = in.memory.input + f.from;
+        if (d_setup.symbols) {
+            auto& mine = d_demappers[in.worker];
+            mine.demapper.demap(
+                *d_cells[f.constellation], values, f.values, f.level, mine.llr.data());
+            values = mine.llr.data();
+        }
+        input_format(d_setup.precision, d_setup.format, f.factor, f.limit, d_input)
+            .convert(values, 0, f.values, row);
         return row;
     }
 
@@ -216,6 +245,7 @@ private:
 
     const setup d_setup;
     const lanes::kernel& d_kernel;
+    const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
     // One per thread, of one or the other.
     std::vector<host_memory> d_scratch;
@@ -223,6 +253,13 @@ private:
     // The same for steps of what is lent, a row per lane.
     std::vector<host_memory> d_raw_rows;
     std::size_t d_row_bytes = 0;
+    // Of symbols, a demapper for each worker and what it makes.
+    struct own_demapper {
+        demap::demapper demapper;
+        std::vector<std::int8_t> llr;
+    };
+    std::vector<own_demapper> d_demappers;
+    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // by constellation
 };
 
 } // namespace

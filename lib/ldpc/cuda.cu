@@ -7,6 +7,7 @@
 
 #include "cuda/device_decoder.h"
 #include "cuda_kernels.h"
+#include "cuda_symbols.h"
 #include "room.h"
 #include <algorithm>
 
@@ -17,8 +18,8 @@ namespace {
 using namespace device;
 
 struct ldpc_slot : cuda::device_slot {
-    explicit ldpc_slot(const batch_limits& l)
-        : input(l.input_bytes), output(l.output_bytes), status(l.pieces)
+    ldpc_slot(const batch_limits& l, std::size_t decoded_bytes)
+        : input(decoded_bytes), output(l.output_bytes), status(l.pieces)
     {
         output.clear();
     }
@@ -36,11 +37,25 @@ public:
         : device_decoder(device), d_setup(setup), d_codes(setup.codes.size())
     {
         d_limits = setup.limits(codewords);
-        d_limits.device_bytes =
-            d_limits.input_bytes + d_limits.output_bytes + d_limits.status_bytes;
+        std::size_t decoded = d_limits.input_bytes;
+        if (setup.symbols) {
+            decoded = 0;
+            for (const auto& code : setup.codes) {
+                decoded = std::max(decoded, setup.frame_input_bytes(code));
+            }
+            decoded = d_limits.table_bytes + codewords * decoded;
+        }
+        d_limits.device_bytes = decoded + d_limits.output_bytes + d_limits.status_bytes +
+                                (setup.symbols ? d_limits.raw_bytes : 0);
         cuda::need_memory(slots * d_limits.device_bytes);
         for (unsigned i = 0; i < slots; ++i) {
-            d_slots.emplace_back(d_limits);
+            d_slots.emplace_back(d_limits, decoded);
+        }
+        if (setup.symbols) {
+            d_demapper = std::make_unique<symbol_demapper>(setup, codewords);
+            for (auto& s : d_slots) {
+                s.raw = std::make_unique<cuda::buffer<std::uint8_t>>(d_limits.raw_bytes);
+            }
         }
         prepare(0);
     }
@@ -49,6 +64,9 @@ public:
 
     bool take_raw() noexcept override
     {
+        if (d_demapper) {
+            return true; // it was made there
+        }
         try {
             use();
             for (auto& s : d_slots) {
@@ -81,13 +99,11 @@ private:
             copy_in(s, s.input.get(), memory.table, job::values_offset(d_limits.pieces));
             copy_in(s, s.raw->get(), memory.input, job.raw_bytes);
             mark("copy_in");
-            launch_steps(reinterpret_cast<const raw_frame*>(
-                             s.input.get() + job::raw_offset(d_limits.pieces)),
-                         job.codewords,
-                         s.raw->get(),
-                         d_setup,
-                         s.input.get(),
-                         stream);
+            make_steps(reinterpret_cast<const raw_frame*>(
+                           s.input.get() + job::raw_offset(d_limits.pieces)),
+                       job.codewords,
+                       s);
+            mark("steps");
         } else {
             copy_in(s, s.input.get(), memory.input, job.input_bytes);
             mark("copy_in");
@@ -104,6 +120,17 @@ private:
         copy_out(s, memory.output, s.output.get(), job.output_bytes);
         copy_out(s, memory.status, s.status.get(), job.codewords * sizeof(frame_status));
         mark("copy_out");
+    }
+
+    // What is lent, or symbols, as the kernels take it.
+    void make_steps(const raw_frame* frames, std::uint32_t count, ldpc_slot& s)
+    {
+        const auto stream = s.queue.get();
+        if (d_demapper) {
+            d_demapper->launch(frames, count, s.raw->get(), s.input.get(), stream);
+        } else {
+            launch_steps(frames, count, s.raw->get(), d_setup, s.input.get(), stream);
+        }
     }
 
     void decode(const job::run& run, ldpc_slot& s)
@@ -168,6 +195,7 @@ private:
     }
 
     const setup d_setup;
+    std::unique_ptr<symbol_demapper> d_demapper; // of symbols
     std::vector<std::unique_ptr<launch_plan>> d_codes;
     const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
@@ -187,12 +215,17 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
     const std::size_t wave = 2 * multiprocessors; // of pairs, a pair per block
-    const auto room = cuda::page_locked_bytes / std::max(1u, slots) / bytes;
-    // More than half a wave takes as long as a whole one.
-    return std::max<std::size_t>(1,
-                                 room >= wave       ? room / wave * wave
-                                 : 2 * room >= wave ? wave
-                                                    : room);
+    const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
+    const auto room = fit(cuda::page_locked_bytes);
+    if (room >= wave) {
+        return room / wave * wave;
+    }
+    // More than half a wave takes as long as a whole one. Symbols take more than LLRs,
+    // and a ring for what is lent may be of 256 MB.
+    if (2 * room >= wave || (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
+        return wave;
+    }
+    return std::max<std::size_t>(1, room);
 }
 
 room::decoder

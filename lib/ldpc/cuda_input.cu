@@ -4,22 +4,13 @@
 /* What input_format does, for input that is lent: from its place to what is decoded. */
 
 #include "cuda_kernels.h"
-#include <type_traits>
+#include "cuda_steps.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
 namespace {
-
-template <class To>
-__device__ To step_of(float value, float factor, float limit)
-{
-    // +0: −0 becomes 0, as on the CPU.
-    const float x = __fadd_rn(__fmul_rn(value, factor), 0.0f);
-    const float within = fminf(fmaxf(x, -limit), limit);
-    return std::is_same<To, float>::value ? To(within) : To(__float2int_rn(within));
-}
 
 __device__ float value_of(float x) { return x == x ? x : 0; }
 __device__ float value_of(std::int8_t x) { return float(x < -127 ? -127 : x); }

@@ -32,10 +32,7 @@ class ldpc_decoder::impl : public stream_decoder<room>
 {
 public:
     impl(const ldpc_options& options, decoder_hooks hooks)
-        : stream_decoder(options,
-                         std::move(hooks),
-                         1,
-                         options.format == llr_format::float32 ? sizeof(float) : 1),
+        : stream_decoder(options, std::move(hooks), 1, item_bytes_of(options)),
           d_options(options),
           d_formats(options.codes.size())
     {
@@ -52,24 +49,36 @@ public:
                                  d_setup->frame_input_bytes(code),
                                  code.sent() * d_setup->value_bytes() });
         }
+        if (symbols()) {
+            largest = d_pipeline->active().limits().raw_bytes / d_batch;
+        }
         d_partial.resize(largest);
     }
 
-    void select(unsigned code)
+    void select(unsigned code, unsigned constellation)
     {
-        if (code >= d_options.codes.size()) {
-            throw std::out_of_range("code " + std::to_string(code) + " of " +
-                                    std::to_string(d_options.codes.size()));
+        const auto check = [](const char* what, auto index, auto count) {
+            if (index >= count) {
+                throw std::out_of_range(what + (' ' + std::to_string(index)) + " of " +
+                                        std::to_string(count));
+            }
+        };
+        check("code", code, d_options.codes.size());
+        if (symbols()) {
+            check("constellation", constellation, d_setup->constellation_of.size());
+            constellation = d_setup->constellation_of[constellation];
         }
-        d_next_code = code;
+        d_next = { code, constellation, d_next.level };
     }
 
-    unsigned selected() const { return d_have ? d_code : d_next_code; }
-
-    std::size_t missing() const
+    void set_esn0_db(double esn0_db)
     {
-        return d_have ? d_options.codes[d_code].sent() - d_have : 0;
+        d_next.level = std::isnan(esn0_db) ? demap::estimated : demap::level_of(esn0_db);
     }
+
+    unsigned selected() const { return now().code; }
+    std::size_t frame_items() const { return items_of(now()); }
+    std::size_t missing() const { return d_have ? items_of(d_kind) - d_have : 0; }
 
     std::size_t push(const void* values, std::size_t count)
     {
@@ -77,11 +86,18 @@ public:
         advance();
         while (taken < count && d_pipeline->filling()) {
             if (d_have == 0) {
-                d_code = d_next_code;
+                d_kind = d_next;
             }
-            const auto& code = d_options.codes[d_code];
-            const std::size_t n = code.sent();
+            const auto& code = d_options.codes[d_kind.code];
+            const auto n = items_of(d_kind);
             const auto m = std::min(count - taken, n - d_have);
+            if (symbols()) {
+                copy_symbols(static_cast<const std::byte*>(values) +
+                                 taken * d_setup->raw_value_bytes(),
+                             m);
+                taken += m;
+                continue;
+            }
             // A whole frame goes to the slot at once; pieces of one are gathered first,
             // and what is sent of a codeword.
             const bool at_once = m == n && code.sent_positions().empty();
@@ -202,14 +218,44 @@ private:
         }
     }
 
+    // What there is to know of a frame.
+    struct frame_kind {
+        unsigned code = 0;
+        unsigned constellation = 0; // of symbols, as its Es/N0
+        int level = demap::estimated;
+    };
+
+    static std::size_t item_bytes_of(const ldpc_options& o)
+    {
+        switch (o.symbols) {
+        case ldpc_symbols::none:
+            return o.format == llr_format::float32 ? sizeof(float) : 1;
+        case ldpc_symbols::float32:
+            return 2 * sizeof(float);
+        case ldpc_symbols::int16:
+            return 4;
+        default:
+            return 2;
+        }
+    }
+
+    bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
+    const frame_kind& now() const { return d_have ? d_kind : d_next; }
+    // That are pushed of a frame.
+    std::size_t items_of(const frame_kind& kind) const
+    {
+        const auto& code = d_options.codes[kind.code];
+        return symbols() ? d_setup->raw_values(code, kind.constellation) : code.sent();
+    }
+
     const input_format& format()
     {
-        auto& f = d_formats[d_code];
+        auto& f = d_formats[d_kind.code];
         if (!f) {
-            f.emplace(d_setup->rule(d_options.codes[d_code]),
-                      d_options.format,
-                      d_options.llr_scale,
-                      d_options.positive_bit);
+            f.emplace(d_setup->rule(d_options.codes[d_kind.code]),
+                      d_setup->format,
+                      symbols() ? demap::steps_per_nat : d_options.llr_scale,
+                      symbols() ? 0 : d_options.positive_bit);
         }
         return *f;
     }
@@ -218,7 +264,7 @@ private:
     {
         return d_setup->soft == ldpc_soft_output::none
                    ? 0
-                   : ldpc::soft_factor(d_setup->rule(d_options.codes[d_code]),
+                   : ldpc::soft_factor(d_setup->rule(d_options.codes[d_kind.code]),
                                        d_options.soft_scale > 0 ? d_options.soft_scale
                                                                 : d_options.llr_scale,
                                        d_options.positive_bit);
@@ -227,7 +273,48 @@ private:
     std::byte* place_of_frame()
     {
         d_deadline.start();
-        return d_pipeline->filling()->input + d_filling->add(d_code, soft_factor());
+        return d_pipeline->filling()->input + d_filling->add(d_kind.code, soft_factor());
+    }
+
+    // Where symbols are in a slot that has them as they came.
+    std::byte* raw_of(const slot& s) const
+    {
+        return s.input + d_pipeline->active().limits().table_bytes;
+    }
+
+    void add_raw(std::size_t at)
+    {
+        const auto& f = format();
+        d_filling->add_raw(d_kind.code,
+                           soft_factor(),
+                           at,
+                           f.factor(),
+                           f.limit(),
+                           d_kind.constellation,
+                           d_kind.level);
+        d_deadline.start();
+    }
+
+    // No more than the open frame lacks.
+    void copy_symbols(const std::byte* from, std::size_t count)
+    {
+        const auto size = d_setup->raw_value_bytes();
+        auto* const slot = d_pipeline->filling();
+        auto* const to = raw_of(*slot) + d_filling->next_raw();
+        const auto n = items_of(d_kind);
+        if (count < n) { // a frame may be dropped, and its slot sent without it
+            std::memcpy(d_partial.data() + d_have * size, from, count * size);
+            from = d_partial.data();
+        }
+        d_have += count;
+        if (d_have == n) {
+            std::memcpy(to, from, n * size);
+            add_raw(d_filling->next_raw());
+            d_have = 0;
+            if (d_filling->full()) {
+                advance();
+            }
+        }
     }
 
     std::size_t waiting() const override { return d_filling->size(); }
@@ -246,6 +333,8 @@ private:
         d_batches.push_back(d_filling->take());
         if (lending()) {
             submit(job, d_input.end() - d_have);
+        } else if (symbols()) {
+            submit_from(job, raw_of(to));
         } else {
             submit(job);
         }
@@ -257,9 +346,9 @@ private:
         advance();
         while (taken < count && d_pipeline->filling()) {
             if (d_have == 0) {
-                d_code = d_next_code;
+                d_kind = d_next;
             }
-            const std::size_t n = d_options.codes[d_code].n();
+            const auto n = items_of(d_kind);
             const auto m = std::min({ count - taken, n - d_have, room_lent() });
             if (m == 0) { // what was skipped has taken the room
                 send(*d_pipeline->filling());
@@ -270,13 +359,8 @@ private:
             d_have += m;
             if (d_have == n) {
                 const auto first = (d_input.end() - d_input.first()) - n;
-                d_filling->add_raw(d_code,
-                                   soft_factor(),
-                                   first * d_setup->raw_value_bytes(),
-                                   format().factor(),
-                                   format().limit());
+                add_raw(first * d_setup->raw_value_bytes());
                 d_have = 0;
-                d_deadline.start();
                 if (d_filling->full()) {
                     advance();
                 }
@@ -306,16 +390,27 @@ private:
     void keep_lent() override
     {
         const auto* const lent = d_input.where_lent();
-        for (const auto& f : d_filling->frames()) {
-            const auto n = d_options.codes[f.code].n();
-            input_format(d_setup->precision, d_options.format, f.factor, f.limit)
-                .convert(lent + f.raw, 0, n, d_pipeline->filling()->input + f.input);
+        if (symbols()) {
+            d_filling->end_lending([&](auto from, auto to, auto bytes) {
+                std::memcpy(raw_of(*d_pipeline->filling()) + to, lent + from, bytes);
+            });
+        } else {
+            for (const auto& f : d_filling->frames()) {
+                const auto n = d_options.codes[f.code].n();
+                input_format(d_setup->precision, d_options.format, f.factor, f.limit)
+                    .convert(lent + f.raw, 0, n, d_pipeline->filling()->input + f.input);
+            }
+            d_filling->end_lending();
         }
-        d_filling->end_lending();
         if (d_have > 0) {
-            const auto before = d_input.end() - d_have - d_input.first();
-            format().convert(
-                lent + before * d_setup->raw_value_bytes(), 0, d_have, d_partial.data());
+            const auto size = d_setup->raw_value_bytes();
+            const auto* const begun =
+                lent + (d_input.end() - d_have - d_input.first()) * size;
+            if (symbols()) {
+                std::memcpy(d_partial.data(), begun, d_have * size);
+            } else {
+                format().convert(begun, 0, d_have, d_partial.data());
+            }
         }
         stream_decoder::keep_lent();
     }
@@ -325,7 +420,7 @@ private:
         d_batches.clear();
         d_filling->clear();
         d_have = 0;
-        d_next_code = 0;
+        d_next = {};
         d_given_frames = 0;
         d_given = 0;
         d_frame = 0;
@@ -405,10 +500,10 @@ private:
     std::optional<frame_batch> d_filling;
     std::deque<std::vector<frame_batch::frame>> d_batches; // in flight, oldest first
 
-    unsigned d_next_code = 0;         // of the frames to come
-    unsigned d_code = 0;              // of the frame that is being pushed
-    std::size_t d_have = 0;           // values of it
-    std::vector<std::byte> d_partial; // those values
+    frame_kind d_next;                // the frames to come
+    frame_kind d_kind;                // the frame that is being pushed
+    std::size_t d_have = 0;           // items of it
+    std::vector<std::byte> d_partial; // its values, or symbols
 
     std::uint64_t d_frame = 0;            // frames begun to be pulled
     std::size_t d_given_frames = 0;       // frames of the oldest batch already pulled
@@ -424,7 +519,12 @@ ldpc_decoder::ldpc_decoder(const ldpc_options& options, decoder_hooks hooks)
 
 ldpc_decoder::impl& ldpc_decoder::self() const { return static_cast<impl&>(inside()); }
 
-void ldpc_decoder::select(unsigned code) { self().select(code); }
+void ldpc_decoder::select(unsigned code, unsigned constellation)
+{
+    self().select(code, constellation);
+}
+void ldpc_decoder::set_esn0_db(double esn0_db) { self().set_esn0_db(esn0_db); }
+std::size_t ldpc_decoder::frame_items() const { return self().frame_items(); }
 unsigned ldpc_decoder::selected() const { return self().selected(); }
 std::size_t ldpc_decoder::missing() const { return self().missing(); }
 void ldpc_decoder::drop_incomplete() { self().drop_incomplete(); }

@@ -31,7 +31,9 @@ job frame_batch::make_job(std::byte* input) const
         ++job.runs.back().count;
         table[i] = { f.input, f.output, by_code[i], f.soft_factor };
         if (d_raw_bytes > 0) {
-            raw[i] = { f.raw, f.input, d_setup.codes[f.code].n(), f.factor, f.limit };
+            raw[i] = { f.raw,    f.input, d_setup.codes[f.code].n(),
+                       f.factor, f.limit, f.constellation,
+                       f.level };
         }
     }
     return job;

@@ -21,6 +21,8 @@ public:
         float soft_factor;           //!< of a frame_place
         std::uint32_t raw = 0;       //!< where it is lent, bytes from the batch's first
         float factor = 0, limit = 0; //!< that make steps of it then
+        unsigned constellation = 0;  //!< of symbols
+        int level = 0;
     };
 
     frame_batch(const setup& setup, const batch_limits& limits)
@@ -43,22 +45,44 @@ public:
         return at;
     }
 
-    //! The same for one that is lent.
-    void
-    add_raw(unsigned code, float soft_factor, std::size_t raw, float factor, float limit)
+    //! The same for one that stays as it is, \p raw bytes from the batch's first.
+    void add_raw(unsigned code,
+                 float soft_factor,
+                 std::size_t raw,
+                 float factor,
+                 float limit,
+                 unsigned constellation,
+                 int level)
     {
         add(code, soft_factor);
         auto& f = d_frames.back();
         f.raw = std::uint32_t(raw);
         f.factor = factor;
         f.limit = limit;
-        d_raw_bytes = raw + d_setup.codes[code].n() * d_setup.raw_value_bytes();
+        f.constellation = constellation;
+        f.level = level;
+        d_raw_bytes = raw + raw_bytes(f);
     }
 
     const std::vector<frame>& frames() const { return d_frames; }
 
-    //! The frames are not lent any more.
+    //! Where the next raw frame begins if it is copied.
+    std::size_t next_raw() const { return (d_raw_bytes + 15) / 16 * 16; }
+
+    //! The frames are not lent any more: their values are in the slot.
     void end_lending() { d_raw_bytes = 0; }
+    //! Or they are there as they are, each where \p copy(from, to, bytes) has put it.
+    template <class Copy>
+    void end_lending(Copy&& copy)
+    {
+        d_raw_bytes = 0;
+        for (auto& f : d_frames) {
+            const auto to = next_raw();
+            copy(f.raw, to, raw_bytes(f));
+            f.raw = std::uint32_t(to);
+            d_raw_bytes = to + raw_bytes(f);
+        }
+    }
 
     //! The job of these frames; writes their tables to the slot's input.
     job make_job(std::byte* input) const;
@@ -80,6 +104,12 @@ public:
     }
 
 private:
+    std::size_t raw_bytes(const frame& f) const
+    {
+        return d_setup.raw_values(d_setup.codes[f.code], f.constellation) *
+               d_setup.raw_value_bytes();
+    }
+
     const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;

@@ -24,12 +24,13 @@ input_format::input_format(const message_rule& rule,
 input_format::input_format(ldpc_precision precision,
                            llr_format format,
                            float factor,
-                           float limit)
+                           float limit,
+                           const input::kernels& kernels)
     : d_format(format),
       d_precision(precision),
       d_factor(factor),
       d_limit(limit),
-      d_kernels(input::variants().of(""))
+      d_kernels(kernels)
 {
 }
 

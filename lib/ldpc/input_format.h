@@ -21,8 +21,13 @@ namespace gr::gpufec::ldpc {
 class input_format
 {
 public:
-    //! The conversion that is done with these, of a raw_frame.
-    input_format(ldpc_precision precision, llr_format format, float factor, float limit);
+    //! The conversion that is done with these, of a raw_frame. With kernels that were
+    //! chosen before it takes no memory.
+    input_format(ldpc_precision precision,
+                 llr_format format,
+                 float factor,
+                 float limit,
+                 const input::kernels& kernels = input::variants().of(""));
     //! A positive value means \p positive_bit, and a positive step bit 0.
     input_format(const message_rule& rule,
                  llr_format format,

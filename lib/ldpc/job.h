@@ -27,10 +27,12 @@ struct frame_status {
 
 //! A codeword as its caller has it, and how its values become steps.
 struct raw_frame {
-    std::uint32_t from; //!< bytes from the beginning of what is lent
-    std::uint32_t to;   //!< and of the input that is decoded
-    std::uint32_t values;
+    std::uint32_t from;   //!< bytes from the beginning of what is lent
+    std::uint32_t to;     //!< and of the input that is decoded
+    std::uint32_t values; //!< of the codeword
     float factor, limit;
+    std::uint32_t constellation; //!< of symbols: in the setup
+    std::int32_t level;          //!< of symbols: their Es/N0, or demap::estimated
 };
 
 /*!
@@ -40,8 +42,8 @@ struct raw_frame {
  * and goes on with the channel values from values_offset() on. Decisions are packed,
  * first bit most significant; LLRs, if any, are setup::soft_offset() behind them.
  *
- * A raw batch has its channel values as its caller has them, elsewhere, and a second
- * table, of raw_frame, after the first.
+ * A raw batch has its channel values, or symbols, as its caller has them, elsewhere, and
+ * a second table, of raw_frame, after the first. Batches of symbols are all raw.
  */
 struct job {
     struct run {

@@ -31,6 +31,34 @@ setup make_setup(const ldpc_options& o)
     s.bits = !soft || o.keep_codeword;
     s.soft = soft || !o.keep_soft ? o.soft : ldpc_soft_output::posterior;
     const bool message = !o.codeword && !soft;
+    if (o.symbols != ldpc_symbols::none) {
+        s.format = llr_format::int8;
+        s.symbols = o.symbols == ldpc_symbols::float32 ? demap::symbol_format::float32
+                    : o.symbols == ldpc_symbols::int16 ? demap::symbol_format::int16
+                                                       : demap::symbol_format::int8;
+        s.demapper = o.demapper == ldpc_demapper::max_log ? demap::method::max_log
+                                                          : demap::method::log_map;
+        require(!o.constellations.empty(),
+                "number of constellations",
+                o.constellations.size(),
+                "1 and more");
+        for (const auto& c : o.constellations) {
+            const auto made = demap::make_constellation(c.name, c.rate, c.frame_size);
+            const auto same = std::find_if(
+                s.constellations.begin(), s.constellations.end(), [&](const auto& other) {
+                    return other.points == made.points && other.columns == made.columns;
+                });
+            s.constellation_of.push_back(same - s.constellations.begin());
+            if (same == s.constellations.end()) {
+                s.constellations.push_back(made);
+            }
+        }
+        for (const auto& code : o.codes) {
+            if (code.sent() != code.n() || !code.sent_positions().empty()) {
+                refuse("code", code.name(), "symbols are of codes that are sent whole");
+            }
+        }
+    }
     for (const auto& code : o.codes) {
         s.rule(code); // refuses offset and normalization
         if (message && !code.can_encode()) {
@@ -50,11 +78,19 @@ setup make_setup(const ldpc_options& o)
 
 batch_limits setup::limits(std::size_t codewords) const
 {
-    std::size_t input = 0, output = 0, values = 0;
+    std::size_t input = 0, output = 0, raw = 0;
     for (const auto& code : codes) {
         input = std::max(input, frame_input_bytes(code));
         output = std::max(output, frame_output_bytes(code));
-        values = std::max<std::size_t>(values, code.n());
+        raw = std::max<std::size_t>(raw, raw_values(code, 0));
+        for (unsigned c = 1; c < constellations.size(); ++c) {
+            raw = std::max<std::size_t>(raw, raw_values(code, c));
+        }
+    }
+    raw = raw * raw_value_bytes();
+    if (symbols) { // each begins at a whole vector, and slots hold them as they are
+        raw = (raw + 15) / 16 * 16;
+        input = raw;
     }
     batch_limits l;
     l.pieces = codewords;
@@ -62,7 +98,7 @@ batch_limits setup::limits(std::size_t codewords) const
     l.output_bytes = codewords * output;
     l.status_bytes = codewords * sizeof(frame_status);
     l.table_bytes = job::values_offset(codewords);
-    l.raw_bytes = codewords * values * raw_value_bytes();
+    l.raw_bytes = codewords * raw;
     return l;
 }
 

@@ -6,8 +6,10 @@
 #ifndef INCLUDED_GPUFEC_LDPC_SETUP_H
 #define INCLUDED_GPUFEC_LDPC_SETUP_H
 
+#include "demap/rule.h"
 #include "message_rule.h"
 #include "pipeline/batch_decoder.h"
+#include <optional>
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -25,6 +27,12 @@ struct setup {
     bool message_only = true; //!< of a code whose message comes first, nothing more
     bool bits = true;         //!< decisions are given out
     ldpc_soft_output soft = ldpc_soft_output::none; //!< so are LLRs, behind them
+    // Of symbols, which come in place of channel values:
+    std::optional<demap::symbol_format> symbols;
+    demap::method demapper = demap::method::max_log;
+    std::vector<demap::constellation> constellations; //!< a raw frame names them by index
+    //! The index there of each that the options name: rates may share one.
+    std::vector<unsigned> constellation_of;
 
     message_rule rule(const ldpc_code& code) const
     {
@@ -37,10 +45,23 @@ struct setup {
                : precision == ldpc_precision::int16 ? 2
                                                     : 4;
     }
-    //! Bytes of a channel value as the caller has it.
+    //! Bytes of a channel value, or symbol, as the caller has it.
     std::size_t raw_value_bytes() const
     {
-        return format == llr_format::int8 ? 1 : sizeof(float);
+        return symbols                      ? demap::symbol_bytes(*symbols)
+               : format == llr_format::int8 ? 1
+                                            : sizeof(float);
+    }
+    //! Channel values, or symbols, of a frame.
+    std::size_t raw_values(const ldpc_code& code, unsigned constellation) const
+    {
+        if (!symbols) {
+            return code.n();
+        }
+        const auto bits = constellations[constellation].bits;
+        const auto count = (code.n() + bits - 1) / bits;
+        // Of 128APSK dummies fill a PLFRAME's last slot of 90 symbols.
+        return bits == 7 ? (count + 89) / 90 * 90 : count;
     }
     //! Decided bits of a codeword that are given out, counted from its first.
     unsigned output_bits(const ldpc_code& code) const

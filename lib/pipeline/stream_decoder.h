@@ -237,9 +237,11 @@ protected:
     }
 
     //! Submits the open batch, whose input the room has written into the slot by itself.
-    void submit(const job& j)
+    void submit(const job& j) { submit_from(j, d_pipeline->filling()->input); }
+    //! The same, where what is decoded begins at \p input there.
+    void submit_from(const job& j, const std::byte* input)
     {
-        d_pipeline->submit(j);
+        d_pipeline->submit(j, input);
         d_deadline.stop();
         watch();
     }

@@ -42,7 +42,7 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         # Those with windows are in qa_flowgraphs.py.
-        for name in ("sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
+        for name in ("dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
                      "viterbi_dvb_3_4.grc"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
@@ -51,6 +51,11 @@ class qa_examples(unittest.TestCase):
                 output = run(sys.executable, program)
                 if name.startswith("viterbi"):
                     self.check_error_rate(output, 3e6)
+                elif name.startswith("dvbs2"):
+                    right, received, sent = map(int, re.search(
+                        r"(\d+) packets right of (\d+) received, (\d+) sent", output).groups())
+                    self.assertEqual((right, sent), (received, 2000))
+                    self.assertGreater(received, 1900)
                 else:
                     wrong, symbols = map(int, re.search(
                         r"(\d+) wrong symbols of (\d+)", output).groups())
@@ -87,6 +92,14 @@ class qa_examples(unittest.TestCase):
                         ["--preset", "80211_1_2", "--frame-bits", "1200"]):
             with self.subTest(options):
                 self.check_error_rate(run(sys.executable, program, *options), 1.9e6)
+
+    def test_every_modcod(self):
+        output = run(sys.executable, os.path.join(EXAMPLES, "dvbs2_acm.py"), "--frames", "24")
+        right, sent, received = map(int, re.search(
+            r"(\d+) packets right of (\d+) sent, (\d+) received; 0 frames dropped",
+            output).groups())
+        self.assertEqual((right, sent), (received, received))
+        self.assertGreater(sent, 150)
 
     def test_clock_slips(self):
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_clock_slips.py"),

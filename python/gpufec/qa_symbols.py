@@ -72,7 +72,9 @@ def source_of(symbols, kind, tags=()):
 
 def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
     parameters.setdefault("max_iterations", 50)
-    decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, backend="cpu", **parameters)
+    # On a device where there is one, simulated or not; it is compared with the CPU below.
+    parameters.setdefault("backend", "auto")
+    decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, **parameters)
     return qa_support.run(source_of(symbols, kind, tags), decoder, largest)
 
 
@@ -123,6 +125,58 @@ class qa_symbols(unittest.TestCase):
             np.abs(given[1.0, 0] - given[6.0, 0] / 6)[inside].max(), 0.6)
         known = given[6.0, 0] != 0
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
+
+    def test_dvbs2x_from_gr_dtv(self):
+        """A rate of each constellation and ring structure, and one with codes by tags."""
+        modcods = [
+            ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
+            ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
+            ("8apsk", "8APSK", "normal", "104/180"), ("16apsk", "8_8APSK", "normal", "96/180"),
+            ("16apsk", "8_8APSK", "normal", "20/30"), ("16apsk", "16APSK", "normal", "26/45"),
+            ("16apsk", "16APSK", "short", "26/45"), ("16apsk", "16APSK", "normal", "154/180"),
+            ("32apsk", "4_12_16APSK", "short", "32/45"),
+            ("32apsk", "4_8_4_16APSK", "normal", "132/180"),
+            ("64apsk", "64APSK", "normal", "128/180"),
+            ("64apsk", "4_12_20_28APSK", "normal", "132/180"),
+            ("64apsk", "8_16_20_20APSK", "normal", "7/9"),
+            ("128apsk", "128APSK", "normal", "135/180"),
+            ("256apsk", "256APSK", "normal", "124/180"),
+            ("256apsk", "256APSK", "normal", "22/30")]
+        for number, (constellation, modulation, size, rate) in enumerate(modcods):
+            with self.subTest(constellation, size=size, rate=rate):
+                n = BITS[size]
+                frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
+                code = getattr(dtv, "C" + rate.replace("/", "_"))
+                modulation = getattr(dtv, "MOD_" + modulation)
+                encoder = gpufec.ldpc_encoder("dvbs2x", size, rate, packed_input=False,
+                                              packed_output=False)
+                k = round(n * encoder.relative_rate_d() / encoder.relative_rate_i())
+                bits = qa_support.random_bits(2 * k, number)
+                coded = qa_support.run(qa_support.vector_source(bits), encoder, 0)[0]
+                coded = coded.reshape(2, n)
+                per_symbol = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5,
+                              "64apsk": 6, "128apsk": 7, "256apsk": 8}[constellation]
+                if per_symbol == 7: # six bits fill up the last symbol, dummies the last slot
+                    coded = np.pad(coded, ((0, 0), (0, 6)))
+                sink = blocks.vector_sink_c()
+                graph = gr.top_block()
+                graph.connect(qa_support.vector_source(coded.ravel()),
+                              dtv.dvbs2_interleaver_bb(frame, code, modulation),
+                              dtv.dvbs2_modulator_bc(frame, code, modulation,
+                                                     dtv.INTERPOLATION_OFF), sink)
+                graph.run()
+                symbols = np.array(sink.data(), np.complex64)
+                self.assertEqual(len(symbols), 2 * (9270 if per_symbol == 7
+                                                    else n // per_symbol))
+                es_n0_db = 10 * np.log10(2 ** (per_symbol * k / n) - 1) + 3
+                items, tags = decode(
+                    noisy(symbols, es_n0_db, number, amplitude=0.7), standard="dvbs2x",
+                    frame_size=size, rate=rate, constellation=constellation, esn0="given",
+                    esn0_db=round(es_n0_db, 2))
+                self.assertTrue(np.array_equal(
+                    items, np.packbits(bits.reshape(2, k), axis=1).ravel()))
+                self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
+                                 [True, True])
 
     def test_acm_by_xfecframe(self):
         """All MODCODs in one stream, in pieces of any size, with one that is reserved and a
@@ -203,6 +257,65 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(items, np.packbits(bits)))
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
 
+    def test_receiver(self):
+        """A hierarchical block from the symbols of gr-dtv's whole transmitter to packets."""
+        packets = np.random.default_rng(11).integers(0, 256, (400, 188), np.uint8)
+        packets[:, 0] = 0x47
+        for acm, kind in (False, "symbols"), (True, "symbols16"):
+            frame, rate, modulation = dtv.FECFRAME_SHORT, dtv.C3_5, dtv.MOD_8PSK
+            sink = blocks.vector_sink_c()
+            graph = gr.top_block()
+            graph.connect(
+                qa_support.vector_source(packets.ravel()),
+                dtv.dvb_bbheader_bb(dtv.STANDARD_DVBS2, frame, rate, dtv.RO_0_35,
+                                    dtv.INPUTMODE_NORMAL, dtv.INBAND_OFF, 168, 4000000),
+                dtv.dvb_bbscrambler_bb(dtv.STANDARD_DVBS2, frame, rate),
+                dtv.dvb_bch_bb(dtv.STANDARD_DVBS2, frame, rate),
+                dtv.dvb_ldpc_bb(dtv.STANDARD_DVBS2, frame, rate, dtv.MOD_OTHER),
+                dtv.dvbs2_interleaver_bb(frame, rate, modulation),
+                dtv.dvbs2_modulator_bc(frame, rate, modulation, dtv.INTERPOLATION_OFF), sink)
+            graph.run()
+            symbols = noisy(np.array(sink.data(), np.complex64), 7, 12)
+            frames = len(symbols) // 5400
+            self.assertGreater(frames, 55)
+            tags = [(0, pmt.mp("XFECFRAME"), pmt.cons(pmt.from_long(12), pmt.PMT_T))]
+            code = dict(acm=True) if acm else dict(
+                frame_size="short", rate="3/5", constellation="8psk")
+            receiver = gpufec.dvbs2_fec_receiver(soft_input=kind, max_iterations=50, **code)
+            items, _ = qa_support.run(source_of(symbols, kind, tags if acm else ()), receiver)
+            found = items.reshape(-1, 188)
+            self.assertGreater(len(found), 350)
+            self.assertTrue(np.array_equal(found, packets[:len(found)]))
+            self.assertEqual(receiver.frame_count(), frames)
+            self.assertEqual(receiver.packet_count(), len(found))
+            self.assertEqual(receiver.dropped_frame_count(), 0)
+            self.assertEqual(receiver.packet_error_count(), 0)
+            self.assertIn(receiver.active_backend(), ("cpu", "cuda"))
+            self.assertGreater(receiver.mean_iterations(), 1)
+            receiver.set_esn0_db(5)
+            receiver.set_max_latency_ms(10)
+            with self.assertRaises(ValueError):
+                receiver.set_esn0_db(40)
+        for wrong, text in ((dict(soft_input="int8"), "soft_input"), (dict(isi=256), "isi"),
+                            (dict(constellation="8psk"), "constellation")):
+            with self.assertRaisesRegex(ValueError, text):
+                gpufec.dvbs2_fec_receiver(**wrong)
+
+    def test_a_device_gives_what_the_cpu_gives(self):
+        """To the last bit and iteration, lent and copied, at any Es/N0."""
+        _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
+        received = np.concatenate([noisy(f, 7 + 0.5 * i, i) for i, f in
+                                   enumerate(symbols.reshape(12, 4050))])
+        code = dict(frame_size="short", rate="2/3", constellation="16apsk", max_iterations=20)
+        for kind in ("symbols", "symbols16", "symbols8"):
+            expected = decode(received, kind, backend="cpu", **code)
+            for largest in (0, 1000):
+                items, tags = decode(received, kind, (), largest, **code)
+                self.assertTrue(np.array_equal(items, expected[0]))
+                for name in ("ldpc_iterations", "ldpc_valid", "ldpc_syndrome_weight"):
+                    self.assertEqual(qa_support.tags_of(tags, name),
+                                     qa_support.tags_of(expected[1], name))
+
     def test_bad_symbols_shift_nothing(self):
         """Frames of zeros, of no numbers, and of another constellation between good ones."""
         message, symbols = transmit("qpsk", "short", "1/2", 5, 9)
@@ -221,7 +334,9 @@ class qa_symbols(unittest.TestCase):
 
     def test_settings_and_refusals(self):
         for wrong, text in (
-                (dict(standard="dvbs2x", rate="13/45"), "only the codes of dvbs2"),
+                (dict(standard="dvbt2"), "only the codes of dvbs2"),
+                (dict(standard="dvbs2x", frame_size="medium", rate="1/5"), "in medium frames"),
+                (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at 13/45"),
                 (dict(constellation="64apsk"), 'constellation is "64apsk"'),
                 (dict(constellation="32apsk"), "no MODCOD of it at 1/2"),
                 (dict(esn0="guessed"), 'esn0 is "guessed"'),

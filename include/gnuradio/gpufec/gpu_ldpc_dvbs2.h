@@ -38,13 +38,15 @@ namespace gr::gpufec {
  * as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2
  * code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
  *
- * With \p soft_input "symbols" and the codes of dvbs2, the input is the symbols of
- * XFECFRAMEs as the demodulator has them, descrambled and without pilots: QPSK, 8PSK,
- * 16APSK or 32APSK (EN 302 307-1, 5.4). The block demaps and deinterleaves them on the
- * CPU, whatever the backend, in integers by tables. The amplitude of each frame is its
- * own, and so is its Es/N0 unless \p esn0 says otherwise. With \p acm the MODCOD of
- * XFECFRAME tags names the constellation too; frames of unknown MODCODs are dropped up to
- * the next tag.
+ * With \p soft_input "symbols" and the codes of dvbs2 or dvbs2x, the input is the symbols
+ * of XFECFRAMEs as the demodulator has them, descrambled and without pilots: QPSK, 8PSK,
+ * 16APSK or 32APSK (EN 302 307-1, 5.4), of dvbs2x also 8APSK, 64APSK, 128APSK and
+ * 256APSK (EN 302 307-2, 5.4; normal and short frames, not of VL-SNR). They go to the
+ * backend as they are, which demaps and deinterleaves them in integers by tables. The
+ * amplitude of each frame is its own, and so is its Es/N0 unless \p esn0 says otherwise.
+ * With \p acm the MODCOD of XFECFRAME tags names the constellation too; frames of unknown
+ * MODCODs are dropped up to the next tag. An ldpc_code tag's dictionary may have \c
+ * constellation.
  *
  * With \p output "llr" or "extrinsic" it is N LLRs of each frame, int8, one for each
  * position of the code in its order, those included that are not sent: the posterior ones
@@ -141,11 +143,12 @@ public:
      * \param status_tags of which frames tags say what became of them: "all", those that
      *        are not valid ("failures"), or "none"; a BBFRAME is valid if bch_valid is
      * \param descramble BBFRAMEs (EN 302 307-1, 5.2.2)
-     * \param constellation of symbols: "qpsk", "8psk", "16apsk" or "32apsk"
+     * \param constellation of symbols: "qpsk", "8psk", "16apsk" or "32apsk"; of dvbs2x
+     *        "8apsk", "64apsk", "128apsk" and "256apsk" too
      * \param esn0 of symbols: "estimated" from each frame, "given", or from "tag"s with
      *        the key esn0_db (double), each for the frames that begin from there on
      * \param esn0_db in dB, −10 to 30, given, or up to the first tag
-     * \param demapper "max_log" (the nearest points count) or "log_map" (all do)
+     * \param demapper "log_map" (all points count) or "max_log" (the nearest do)
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -183,7 +186,7 @@ public:
                      const std::string& constellation = "qpsk",
                      const std::string& esn0 = "estimated",
                      double esn0_db = 10.0,
-                     const std::string& demapper = "max_log");
+                     const std::string& demapper = "log_map");
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;

@@ -287,6 +287,25 @@ enum class ldpc_soft_output {
     extrinsic  //!< the same less the bit's own channel value: what its checks say
 };
 
+//! Whether symbols come in place of channel values, and how they are given.
+enum class ldpc_symbols {
+    none,
+    float32, //!< complex floats
+    int16,   //!< pairs of int16, the real part first
+    int8     //!< pairs of int8
+};
+
+//! How symbols become channel values.
+enum class ldpc_demapper {
+    max_log, //!< the nearest point of each bit value counts
+    log_map  //!< all points count
+};
+
+//! A constellation of DVB-S2 or S2X at a rate, which decides its radii: "16apsk", "2/3".
+struct ldpc_constellation {
+    std::string name, rate, frame_size = "normal";
+};
+
 //! What an ldpc_decoder decodes, and how. A batch is codewords.
 struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; frames name them by index
@@ -306,6 +325,12 @@ struct ldpc_options : run_options {
     double offset = -1;        //!< nats; negative: the code's own
     double normalization = -1; //!< factor; negative: the code's own
     unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive value means
+    //! Symbols of XFECFRAMEs in place of channel values: format and llr_scale do not
+    //! count then, and positive_bit is of LLRs that are given.
+    ldpc_symbols symbols = ldpc_symbols::none;
+    ldpc_demapper demapper = ldpc_demapper::log_map;
+    //! Of symbols, at least one; frames name them by index.
+    std::vector<ldpc_constellation> constellations;
 };
 
 /*!
@@ -330,11 +355,17 @@ public:
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
     explicit ldpc_decoder(const ldpc_options& options, decoder_hooks hooks = {});
 
-    //! The code of the frames that begin from now on. \throws std::out_of_range
-    void select(unsigned code);
+    //! The code of the frames that begin from now on, and of symbols their
+    //! constellation. \throws std::out_of_range
+    void select(unsigned code, unsigned constellation = 0);
+    //! Es/N0 of the frames of symbols that begin from now on, in dB, −10 to 30 by
+    //! quarters; NaN, with which a stream begins: each frame's own.
+    void set_esn0_db(double esn0_db);
     //! The code of the frame that is being pushed, or of the next.
     unsigned selected() const;
-    //! Channel values that the frame being pushed still lacks; 0 between frames.
+    //! Of the frame that is being pushed, or of the next: channel values, or symbols.
+    std::size_t frame_items() const;
+    //! Those that the frame being pushed still lacks; 0 between frames.
     std::size_t missing() const;
     //! Forgets the values of a frame that is not complete.
     void drop_incomplete();
@@ -342,8 +373,8 @@ public:
     //! that are lent must be passed over so; others are just not pushed.
     std::size_t skip(std::size_t count);
 
-    //! Takes up to \p count channel values of frames of the selected code, and says how
-    //! many it took.
+    //! Takes up to \p count channel values, or symbols, of frames of the selected code,
+    //! and says how many it took.
     std::size_t push(const void* values, std::size_t count);
 
     //! Writes up to \p bytes bytes of decoded bits of one frame, MSB first, padded to a

@@ -21,6 +21,7 @@
 #define __host__
 #define __shared__ // declared extern: emulation.cc has it
 #define __launch_bounds__(...)
+#define __noinline__
 #define __builtin_assume(condition)
 
 struct int2 {
@@ -141,6 +142,26 @@ inline unsigned __brev(unsigned x)
     }
     return reversed;
 }
+
+// Threads of a block take turns, and blocks too.
+template <class T>
+T atomicAdd(T* at, T x)
+{
+    const T before = *at;
+    *at += x;
+    return before;
+}
+template <class T>
+T atomicMax(T* at, T x)
+{
+    const T before = *at;
+    *at = before < x ? x : before;
+    return before;
+}
+
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline int __float2int_rn(float x) { return int(std::nearbyint(x)); }
 
 template <class T>
 T min(T a, T b)

@@ -49,7 +49,11 @@ class Declaration:
 
     @property
     def is_block(self):
-        return "gr::block" in self.bases
+        return "gr::block" in self.bases or self.is_hierarchical
+
+    @property
+    def is_hierarchical(self):
+        return "gr::hier_block2" in self.bases
 
     def setters(self):
         return [m for m in self.members.values() if m.name.startswith("set_")]

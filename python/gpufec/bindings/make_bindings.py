@@ -52,10 +52,11 @@ def block_binding(block, declarations):
         doc = literal(headers.plain(found.doc, declarations))
         return f"        .def({called}{arguments},\n             {doc})"
 
+    kind = "hier_block2" if block.is_hierarchical else "block"
     methods = [m for m in block.members.values() if m.public and m.parameters is not None]
     return "\n".join([
         f"    {{\n        using block = gr::gpufec::{block.name};",
-        "        py::class_<block, gr::block, gr::basic_block, std::shared_ptr<block>>(",
+        f"        py::class_<block, gr::{kind}, gr::basic_block, std::shared_ptr<block>>(",
         f'            m, "{block.name}", {literal(headers.plain(block.doc, declarations))})',
         *map(method, methods)]) + ";\n    }\n"
 

@@ -1,0 +1,473 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Frame error rates after BCH of every MODCOD of EN 302 307-1, from symbols: LDPC with
+ * early stop, Es/N0 estimated from each frame. Prints JSON.
+ *
+ * Usage: dvbs2_error_rates [--frames N] [--normal DB] [--short DB] [--backend cpu|cuda]
+ *                          [--threads N] [--decoder-threads N] [--iterations N]
+ *                          [--demapper log_map|max_log] [--only WORD] [--loss]
+ *
+ * Es/N0 is that of table 13 for a quasi error-free channel plus --normal (0.2) or --short
+ * (0.6) decibels. All frames are one stream with ACM, made by --threads. With --loss the
+ * Es/N0 at which a tenth of the frames are lost, of max-log and of log-MAP: for a MODCOD
+ * of each constellation, from --frames per point and points 0.05 dB apart. */
+
+#include "apps/json.h"
+#include "channel/counter_random.h"
+#include "demap/rule.h"
+#include "pipeline/packed_bits.h"
+#include <gnuradio/gpufec/bch.h>
+#include <gnuradio/gpufec/ldpc.h>
+#include <condition_variable>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gr::gpufec;
+
+namespace {
+
+using symbol = std::complex<float>;
+
+struct modcod {
+    const char *constellation, *rate;
+    double esn0_db; // table 13
+};
+const std::vector<modcod> modcods = {
+    { "qpsk", "1/4", -2.35 },    { "qpsk", "1/3", -1.24 },    { "qpsk", "2/5", -0.30 },
+    { "qpsk", "1/2", 1.00 },     { "qpsk", "3/5", 2.23 },     { "qpsk", "2/3", 3.10 },
+    { "qpsk", "3/4", 4.03 },     { "qpsk", "4/5", 4.68 },     { "qpsk", "5/6", 5.18 },
+    { "qpsk", "8/9", 6.20 },     { "qpsk", "9/10", 6.42 },    { "8psk", "3/5", 5.50 },
+    { "8psk", "2/3", 6.62 },     { "8psk", "3/4", 7.91 },     { "8psk", "5/6", 9.35 },
+    { "8psk", "8/9", 10.69 },    { "8psk", "9/10", 10.98 },   { "16apsk", "2/3", 8.97 },
+    { "16apsk", "3/4", 10.21 },  { "16apsk", "4/5", 11.03 },  { "16apsk", "5/6", 11.61 },
+    { "16apsk", "8/9", 12.89 },  { "16apsk", "9/10", 13.13 }, { "32apsk", "3/4", 12.73 },
+    { "32apsk", "4/5", 13.64 },  { "32apsk", "5/6", 14.28 },  { "32apsk", "8/9", 15.69 },
+    { "32apsk", "9/10", 16.05 },
+};
+
+struct settings {
+    std::uint64_t frames = 10000;
+    double normal_db = 0.2, short_db = 0.6;
+    backend where = backend::automatic;
+    unsigned threads = std::max(2u, std::thread::hardware_concurrency()) - 1;
+    unsigned decoder_threads = 1;
+    unsigned iterations = 50;
+    ldpc_demapper demapper = ldpc_demapper::log_map;
+    std::string only;
+    bool loss = false;
+};
+
+// Frames of one MODCOD and size at one Es/N0.
+struct point {
+    std::string name;
+    double esn0_db;
+    const bch_encoder_kernel* bch;
+    const bch_decoder_kernel* check;
+    const ldpc_encoder_kernel* ldpc;
+    const demap::model* model;
+    unsigned code, constellation;
+    // What became of them:
+    std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
+};
+
+struct codes {
+    std::vector<std::unique_ptr<bch_encoder_kernel>> bch;
+    std::vector<std::unique_ptr<bch_decoder_kernel>> checks;
+    std::vector<std::unique_ptr<ldpc_encoder_kernel>> ldpc;
+    std::vector<std::unique_ptr<demap::model>> models;
+    ldpc_options options;
+
+    unsigned code(const std::string& size, const std::string& rate)
+    {
+        const auto made = ldpc_code::dvbs2(size, rate);
+        for (unsigned i = 0; i < options.codes.size(); ++i) {
+            if (options.codes[i].name() == made.name()) {
+                return i;
+            }
+        }
+        const auto outer = bch_code::standard("dvbs2", size, rate);
+        options.codes.push_back(made);
+        ldpc.push_back(std::make_unique<ldpc_encoder_kernel>(made));
+        bch.push_back(std::make_unique<bch_encoder_kernel>(outer));
+        checks.push_back(std::make_unique<bch_decoder_kernel>(outer));
+        return unsigned(options.codes.size() - 1);
+    }
+    unsigned constellation(const std::string& name,
+                           const std::string& rate,
+                           const std::string& size)
+    {
+        for (unsigned i = 0; i < options.constellations.size(); ++i) {
+            const auto& c = options.constellations[i];
+            if (c.name == name && c.rate == rate && c.frame_size == size) {
+                return i;
+            }
+        }
+        options.constellations.push_back({ name, rate, size });
+        models.push_back(std::make_unique<demap::model>(
+            demap::make_model(demap::make_constellation(name, rate, size))));
+        return unsigned(models.size() - 1);
+    }
+    point make(const modcod& m, const std::string& size, double esn0_db)
+    {
+        point p{};
+        p.name = size + ' ' + m.constellation + ' ' + m.rate;
+        p.esn0_db = esn0_db;
+        p.code = code(size, m.rate);
+        p.constellation = constellation(m.constellation, m.rate, size);
+        p.bch = bch[p.code].get();
+        p.check = checks[p.code].get();
+        p.ldpc = ldpc[p.code].get();
+        p.model = models[p.constellation].get();
+        return p;
+    }
+};
+
+void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>& message)
+{
+    const counter_random random(2 * frame);
+    message.assign((p.bch->code().n() + 7) / 8, 0);
+    const auto bytes = p.bch->code().k() / 8; // always whole
+    for (std::size_t i = 0; i < bytes; ++i) {
+        message[i] = std::uint8_t(random(i / 8) >> 8 * (i % 8));
+    }
+}
+
+// The noisy symbols of a frame, by its number alone.
+class transmitter
+{
+public:
+    void make(const point& p, std::uint64_t frame, std::vector<symbol>& symbols)
+    {
+        const auto n = p.ldpc->code().n();
+        make_message(p, frame, d_message);
+        p.bch->encode(d_message.data(), d_message.data());
+        d_codeword.resize((n + 7) / 8);
+        p.ldpc->encode_packed(d_message.data(), d_codeword.data());
+        d_bits.resize(n);
+        unpack_bits(d_codeword.data(), 0, n, d_bits.data());
+        const auto& m = *p.model;
+        const auto count = m.symbols(n);
+        d_labels.assign(count, 0);
+        for (unsigned b = 0; b < m.bits; ++b) {
+            const auto* const from = d_bits.data() + m.place(0, b, count);
+            const unsigned stride = m.is_line() ? 2 : 1, shift = m.bits - 1 - b;
+            for (std::uint32_t s = 0; s < count; ++s) {
+                d_labels[s] |= std::uint8_t(from[stride * s] << shift);
+            }
+        }
+        symbols.resize(count);
+        const counter_random random(2 * frame + 1);
+        const auto sigma = float(std::sqrt(std::pow(10, -p.esn0_db / 10)));
+        constexpr float turn = 6.283185307f;
+        for (std::uint32_t s = 0; s < count; ++s) { // Box and Muller
+            const auto word = random(s);
+            const float u = (float(word >> 32) + 0.5f) * 0x1p-32f;
+            const float angle = turn * 0x1p-32f * float(std::uint32_t(word));
+            const float radius = sigma * std::sqrt(-std::log(std::min(u, 1.0f)));
+            symbols[s] = { float(m.i[d_labels[s]]) + radius * std::cos(angle),
+                           float(m.q[d_labels[s]]) + radius * std::sin(angle) };
+        }
+    }
+
+private:
+    std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
+};
+
+// Frames made ahead by threads, taken in order.
+class frame_maker
+{
+public:
+    frame_maker(const std::vector<point>& points, std::uint64_t each, unsigned threads)
+        : d_points(points), d_each(each), d_ready(window), d_frames(window)
+    {
+        for (unsigned t = 0; t < threads; ++t) {
+            d_threads.emplace_back([this] { run(); });
+        }
+    }
+    ~frame_maker()
+    {
+        for (auto& t : d_threads) {
+            t.join();
+        }
+    }
+
+    const std::vector<symbol>& wait_for(std::uint64_t frame)
+    {
+        std::unique_lock<std::mutex> lock(d_mutex);
+        d_changed.wait(lock, [&] { return d_ready[frame % window] == frame + 1; });
+        return d_frames[frame % window];
+    }
+    void release(std::uint64_t frame)
+    {
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            d_released = frame + 1;
+        }
+        d_changed.notify_all();
+    }
+
+private:
+    static constexpr std::uint64_t window = 256;
+
+    void run()
+    {
+        transmitter t;
+        for (;;) {
+            const auto frame = d_next++;
+            if (frame >= d_each * d_points.size()) {
+                return;
+            }
+            {
+                std::unique_lock<std::mutex> lock(d_mutex);
+                d_changed.wait(lock, [&] { return frame < d_released + window; });
+            }
+            t.make(d_points[frame / d_each], frame, d_frames[frame % window]);
+            {
+                std::lock_guard<std::mutex> lock(d_mutex);
+                d_ready[frame % window] = frame + 1;
+            }
+            d_changed.notify_all();
+        }
+    }
+
+    const std::vector<point>& d_points;
+    const std::uint64_t d_each;
+    std::mutex d_mutex;
+    std::condition_variable d_changed;
+    std::vector<std::uint64_t> d_ready; // number of the frame there, and one
+    std::vector<std::vector<symbol>> d_frames;
+    std::uint64_t d_released = 0;
+    std::atomic<std::uint64_t> d_next{ 0 };
+    std::vector<std::thread> d_threads;
+};
+
+// Sends the frames of all points through one decoder.
+std::string measure(codes& all, std::vector<point>& points, const settings& s)
+{
+    auto options = all.options;
+    options.where = s.where;
+    options.threads = s.decoder_threads;
+    options.max_iterations = s.iterations;
+    options.symbols = ldpc_symbols::float32;
+    options.demapper = s.demapper;
+    options.max_latency_ms = 1e9;
+    ldpc_decoder decoder(options);
+    frame_maker maker(points, s.frames, s.threads);
+    std::vector<std::uint8_t> found(64800 / 8), sent;
+    const auto pull = [&] {
+        for (std::size_t n; (n = decoder.pull_packed(found.data(), found.size())) > 0;) {
+            ldpc_decoder::report report;
+            if (!decoder.take_report(report)) {
+                throw std::logic_error("a frame came in pieces");
+            }
+            auto& p = points[report.frame / s.frames];
+            const auto bits = p.check->decode(found.data());
+            make_message(p, report.frame, sent);
+            p.wrong += !std::equal(
+                sent.begin(), sent.begin() + p.bch->code().k() / 8, found.begin());
+            p.uncorrected += bits < 0;
+            p.corrected_bits += std::max(bits, 0);
+            p.iterations += report.iterations;
+        }
+    };
+    const auto frames = s.frames * points.size();
+    for (std::uint64_t f = 0; f < frames; ++f) {
+        const auto& p = points[f / s.frames];
+        const auto& symbols = maker.wait_for(f);
+        decoder.select(p.code, p.constellation);
+        for (std::size_t first = 0; first < symbols.size();) {
+            const auto n = decoder.push(symbols.data() + first, symbols.size() - first);
+            first += n;
+            if (n == 0) {
+                decoder.wait(std::chrono::milliseconds(10));
+            }
+            pull();
+        }
+        maker.release(f);
+        if (f % s.frames == s.frames - 1) {
+            std::cerr << p.name << '\n';
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        decoder.wait(std::chrono::milliseconds(10));
+        pull();
+    }
+    return decoder.active_backend();
+}
+
+json describe(const point& p, const settings& s)
+{
+    json row = json::object();
+    row.add("modcod", p.name)
+        .add("esn0_db", p.esn0_db)
+        .add("frames", s.frames)
+        .add("wrong", p.wrong)
+        .add("bch_failed", p.uncorrected)
+        .add("bch_corrected_bits", p.corrected_bits)
+        .add("mean_iterations", double(p.iterations) / double(s.frames));
+    return row;
+}
+
+bool wanted(const std::string& name, const settings& s)
+{
+    return s.only.empty() || name.find(s.only) != std::string::npos;
+}
+
+json thresholds(const settings& s, std::string& decoded_by)
+{
+    codes all;
+    std::vector<point> points;
+    for (const std::string size : { "normal", "short" }) {
+        for (const auto& m : modcods) {
+            const bool is_short = size == "short";
+            if (is_short && std::string(m.rate) == "9/10") {
+                continue;
+            }
+            const auto p =
+                all.make(m, size, m.esn0_db + (is_short ? s.short_db : s.normal_db));
+            if (wanted(p.name, s)) {
+                points.push_back(p);
+            }
+        }
+    }
+    decoded_by = measure(all, points, s);
+    json rows = json::array();
+    for (const auto& p : points) {
+        rows.add(describe(p, s));
+    }
+    return rows;
+}
+
+// Es/N0 where the frame error rate goes through 0.1, between two points.
+double crossing(const std::vector<point>& points, std::uint64_t frames)
+{
+    const auto rate = [&](const point& p) {
+        return std::log10(std::max<double>(p.wrong, 0.5) / double(frames));
+    };
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        const auto before = rate(points[i - 1]), after = rate(points[i]);
+        if (before >= -1 && after < -1) {
+            const auto part = (before + 1) / (before - after);
+            return points[i - 1].esn0_db +
+                   part * (points[i].esn0_db - points[i - 1].esn0_db);
+        }
+    }
+    return std::nan("");
+}
+
+json losses(settings s, std::string& decoded_by)
+{
+    json rows = json::array();
+    for (const auto& m : modcods) {
+        const auto name = std::string(m.constellation) + ' ' + m.rate;
+        if ((name != "qpsk 1/2" && name != "8psk 3/5" && name != "8psk 3/4" &&
+             name != "16apsk 2/3" && name != "16apsk 3/4" && name != "32apsk 3/4" &&
+             name != "32apsk 9/10") ||
+            !wanted(name, s)) {
+            continue;
+        }
+        json row = json::object();
+        row.add("modcod", "normal " + name);
+        double at[2] = {};
+        for (const auto how : { ldpc_demapper::max_log, ldpc_demapper::log_map }) {
+            codes all;
+            std::vector<point> points;
+            for (int step = -9; step <= 3; ++step) {
+                points.push_back(all.make(m, "normal", m.esn0_db + 0.05 * step));
+            }
+            s.demapper = how;
+            decoded_by = measure(all, points, s);
+            json curve = json::array();
+            for (const auto& p : points) {
+                curve.add(describe(p, s));
+            }
+            const bool max_log = how == ldpc_demapper::max_log;
+            at[max_log] = crossing(points, s.frames);
+            row.add(max_log ? "max_log" : "log_map", curve);
+            row.add(max_log ? "max_log_esn0_db" : "log_map_esn0_db", at[max_log]);
+        }
+        row.add("loss_db", at[1] - at[0]);
+        rows.add(row);
+    }
+    return rows;
+}
+
+settings parse(int argc, char** argv)
+{
+    settings s;
+    for (int i = 1; i < argc; ++i) {
+        const std::string name = argv[i];
+        if (name == "--loss") {
+            s.loss = true;
+            continue;
+        }
+        if (i + 1 == argc) {
+            throw std::invalid_argument(name + " has no value");
+        }
+        const std::string value = argv[++i];
+        if (name == "--frames") {
+            s.frames = std::stoull(value);
+        } else if (name == "--normal") {
+            s.normal_db = std::stod(value);
+        } else if (name == "--short") {
+            s.short_db = std::stod(value);
+        } else if (name == "--backend") {
+            s.where = backend_from_string(value);
+        } else if (name == "--threads") {
+            s.threads = unsigned(std::stoul(value));
+        } else if (name == "--decoder-threads") {
+            s.decoder_threads = unsigned(std::stoul(value));
+        } else if (name == "--iterations") {
+            s.iterations = unsigned(std::stoul(value));
+        } else if (name == "--demapper") {
+            s.demapper =
+                value == "max_log" ? ldpc_demapper::max_log : ldpc_demapper::log_map;
+        } else if (name == "--only") {
+            s.only = value;
+        } else {
+            throw std::invalid_argument("unknown option " + name);
+        }
+    }
+    return s;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        const auto s = parse(argc, argv);
+        const auto begin = std::chrono::steady_clock::now();
+        std::string decoded_by;
+        auto rows = s.loss ? losses(s, decoded_by) : thresholds(s, decoded_by);
+        const std::chrono::duration<double> took =
+            std::chrono::steady_clock::now() - begin;
+        json result = json::object();
+        result.add("benchmark", "dvbs2_error_rates")
+            .add("backend", decoded_by)
+            .add("demapper",
+                 s.loss                                 ? "both"
+                 : s.demapper == ldpc_demapper::max_log ? "max_log"
+                                                        : "log_map")
+            .add("max_iterations", s.iterations)
+            .add("threads", s.threads)
+            .add("seconds", took.count())
+            .add(s.loss ? "losses" : "modcods", rows);
+        std::cout << result.to_string() << '\n';
+        return 0;
+    } catch (const std::exception& error) {
+        std::cerr << "dvbs2_error_rates: " << error.what() << '\n';
+        return 2;
+    }
+}

@@ -1,0 +1,28 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What input_format makes of one value, on a device. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH
+
+#include <cuda_runtime.h>
+#include <type_traits>
+#include <cmath>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+template <class To>
+__device__ To step_of(float value, float factor, float limit)
+{
+    // +0: −0 becomes 0, as on the CPU.
+    const float x = __fadd_rn(__fmul_rn(value, factor), 0.0f);
+    const float within = fminf(fmaxf(x, -limit), limit);
+    return std::is_same<To, float>::value ? To(within) : To(__float2int_rn(within));
+}
+
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH */
