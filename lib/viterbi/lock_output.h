@@ -103,7 +103,7 @@ private:
     // Places whose tags may not have been asked for yet.
     static constexpr std::size_t most_segments = 4096;
 
-    // Items that are ready.
+    // Items that are ready and not given.
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
     void trim(lock_segment& s, std::uint64_t needed);

@@ -115,8 +115,14 @@ std::size_t viterbi_decoder::locking::to_collect() const
 // whether there were some.
 bool viterbi_decoder::locking::give_directly()
 {
-    if (!d_input.passing() || d_direct.bytes == 0 || !d_output.all_given()) {
+    if (!d_input.passing() || d_direct.bytes == 0) {
         return false;
+    }
+    const auto before = d_output.pull_packed(d_direct.out, d_direct.bytes);
+    d_direct.out += before;
+    d_direct.bytes -= before;
+    if (before > 0 || !d_output.all_given()) {
+        return before > 0;
     }
     const auto bits = d_inner->ready_bits();
     auto& s = segment();
