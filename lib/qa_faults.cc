@@ -60,6 +60,9 @@ void* allocate(std::size_t bytes, std::size_t alignment)
     return memory;
 }
 
+// Not inlined where operator new is not: GCC warns of a free() without its malloc() then.
+[[gnu::noinline]] void deallocate(void* memory) { std::free(memory); }
+
 // Threads that start before one does not, or none does any more; all where negative.
 std::atomic<long> threads_left{ -1 };
 std::atomic<long> threads{ 0 };
@@ -101,12 +104,12 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
         return nullptr;
     }
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { deallocate(memory); }
+void operator delete(void* memory, std::size_t) noexcept { deallocate(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { deallocate(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept
 {
-    std::free(memory);
+    deallocate(memory);
 }
 
 namespace gr::gpufec {
