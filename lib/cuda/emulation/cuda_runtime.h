@@ -32,11 +32,14 @@ struct alignas(16) int4 {
 };
 
 struct dim3 {
-    dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
+    constexpr dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
     unsigned x, y;
 };
 
-extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+// Not thread_local, whose uses ask for a constructor first: GCC 12's -fsanitize=null then
+// compares the address with null by the flags of an addition, in whose place the linker
+// may put one that sets none (leaq), and so it finds null where there is none.
+extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
 struct emulated_event;

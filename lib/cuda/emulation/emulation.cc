@@ -20,7 +20,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) (void)(at), (void)(bytes)
 #endif
 
-thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+__thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 // The shared memory that the room's kernels declare.
 namespace gr::gpufec::sync_map {
