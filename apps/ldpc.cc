@@ -282,6 +282,7 @@ public:
         options.reference = values.has("reference");
         const int threads = values.integer("sim-threads", 0, 1024);
         options.threads = threads ? threads : options.decoder.threads;
+        set_link(options.link, values, make_device_link);
         title = title_of(options.decoder, values);
         range = parse_range("range", values.text("range"));
         columns = { { "Eb/N0", "ebn0_db", "%6.2f" },
@@ -296,6 +297,11 @@ public:
             columns.push_back({ "SP FER", "sum_product.fer", "%11.2e" });
             columns.push_back({ "SP BER", "sum_product.ber", "%11.2e" });
         }
+    }
+
+    json decoder() const override
+    {
+        return simulation_adapter::decoder().add("channel", result->channel);
     }
 
     bool enough() const override
