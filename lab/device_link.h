@@ -27,7 +27,7 @@ enum class link_place {
 template <class Link, class Options>
 struct link_options {
     link_place place = link_place::automatic;
-    //! Makes one; empty: the host does all.
+    //! Makes one, or nullptr in a program without CUDA; empty: the host does all.
     std::function<std::unique_ptr<Link>(const Options&)> make;
     //! Told why the host takes over from a device that failed.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
@@ -59,14 +59,16 @@ auto simulate_where(const Options& options,
     if (demanded && !because.empty()) {
         refuse("channel", "\"device\"", "allowed are auto and host, for " + because);
     }
-    if (demanded && !link.make) {
-        throw std::runtime_error("this build of gr-gpufec has no CUDA");
-    }
     if (link.place == link_place::host || !because.empty() || !link.make) {
         return on_host();
     }
     try {
-        return on_device(*link.make(options));
+        if (const auto made = link.make(options)) {
+            return on_device(*made);
+        }
+        if (demanded) {
+            throw std::runtime_error("this build of gr-gpufec has no CUDA");
+        }
     } catch (const std::runtime_error& error) {
         if (demanded || options.decoder.where == backend::cuda) {
             throw;

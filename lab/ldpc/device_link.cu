@@ -53,7 +53,7 @@ __global__ void receive(frames_sent s,
         reinterpret_cast<const Value*>(shared + discrete_distribution::values);
     const auto groups = (s.n + group_values - 1) / group_values;
     for (auto g = first_item(); g < frames * groups; g += item_stride()) {
-        const auto f = g / groups;
+        const auto f = quotient(g, groups);
         const auto begin = unsigned(g - f * groups) * group_values;
         const auto count = s.n - begin < group_values ? s.n - begin : group_values;
         const auto frame = first + f;
@@ -61,23 +61,20 @@ __global__ void receive(frames_sent s,
         const auto* const bits = s.bits + frame % words_in_turn * s.words;
         // All of the group are in one word where they are sent in order.
         const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
-        group<Value, group_values> made{};
+        group<Value, group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {
-            if (i >= count) {
-                break;
-            }
             auto source = begin + i;
             auto bit = together >> i & 1u;
             if (s.sources) {
-                source = s.sources[source];
+                source = i < count ? s.sources[source] : no_value;
                 if (source >= s.sent) {
-                    made.values[i] = steps[source == certain_zero ? 257 : 256];
+                    made.put(i, steps[source == certain_zero ? 257 : 256]);
                     continue;
                 }
                 bit = bits[source / 32] >> source % 32 & 1u;
             }
-            made.values[i] = steps[std::uint8_t(received(s.noise(noise + source), bit))];
+            made.put(i, steps[std::uint8_t(received(s.noise(noise + source), bit))]);
         }
         made.store(out + f * stride + begin, count);
     }
@@ -94,7 +91,7 @@ __global__ void compare(std::uint64_t first,
                         unsigned* errors)
 {
     for (auto i = first_item(); i < frames * words; i += item_stride()) {
-        const auto f = i / words;
+        const auto f = quotient(i, words);
         const auto w = unsigned(i - f * words);
         const auto codeword = (first + f) % words_in_turn;
         const auto wrong = (decided[i] ^ sent[codeword * words + w]) & counted[w];
@@ -128,7 +125,7 @@ class cuda_link final : public device_link, private slot_rounds<room, link_slot>
 public:
     cuda_link(const simulation_options& options, unsigned times)
         : slot_rounds(make_setup(options.decoder),
-                      options.decoder,
+                      run_of(options),
                       options.decoder.devices.at(0),
                       times),
           d_code(options.decoder.codes.at(0)),
@@ -176,6 +173,14 @@ public:
 
 private:
     using numbers = buffer<std::uint32_t>;
+
+    // A short simulation need not wait for the memory of a long one.
+    static run_options run_of(const simulation_options& options)
+    {
+        run_options run = options.decoder;
+        run.most = std::clamp<std::uint64_t>(options.max_frames, 1, room::most_pieces);
+        return run;
+    }
 
     std::vector<std::uint64_t> tables_of(const frame_source& source,
                                          const ldpc_options& options) const

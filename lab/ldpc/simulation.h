@@ -87,7 +87,7 @@ struct simulation_options {
     link_options<device_link, simulation_options> link = {};
 };
 
-//! A link on the only device of \p options.
+//! A link on the only device of \p options; nullptr in a program without CUDA.
 //! \throws std::runtime_error if it cannot be had
 std::unique_ptr<device_link> make_device_link(const simulation_options& options);
 

@@ -77,14 +77,17 @@ register_at(const message& m, data_bits& data, std::uint64_t frame, std::uint64_
 constexpr unsigned group_values = 16;
 
 /* Soft values of rows: all frames from \p first_row on, or of the stream from \p
- * first_value on, which is one row. \p tables has the noise and, behind it, what is sent
- * in a period. */
+ * first_value on, which is one row: it is \p first_position of a period that begins with
+ * stage \p first_stage. \p tables has the noise and, behind it, what is sent in a
+ * period. */
 template <bool Packed>
 __global__ void receive(message m,
                         const std::uint64_t* tables,
                         unsigned table_words,
                         std::uint64_t first_row,
                         std::uint64_t first_value,
+                        unsigned first_position,
+                        std::uint64_t first_stage,
                         std::uint64_t rows,
                         std::uint64_t row_values,
                         std::uint64_t row_bytes,
@@ -96,24 +99,20 @@ __global__ void receive(message m,
     const auto groups = (row_values + group_values - 1) / group_values;
     data_bits data(m.data);
     for (auto g = first_item(); g < rows * groups; g += item_stride()) {
-        const auto row = rows == 1 ? 0 : g / groups;
+        const auto row = rows == 1 ? 0 : quotient(g, unsigned(groups));
         const auto begin = (g - row * groups) * group_values; // in the row
         const auto left = row_values - begin;
         const auto count = left < group_values ? unsigned(left) : group_values;
         const auto frame = first_row + row;
-        const auto value = first_value + begin;
-        const auto noise = frame * row_values + value;
-        const auto whole = value / m.values_per_period;
-        auto position = unsigned(value - whole * m.values_per_period);
-        auto stages = whole * m.period; // before the period
+        const auto noise = frame * row_values + first_value + begin;
+        const auto whole = quotient(begin + first_position, m.values_per_period);
+        auto position = unsigned(begin + first_position - whole * m.values_per_period);
+        auto stages = first_stage + whole * m.period; // before the period
         auto stage = ~std::uint64_t(0);
         unsigned state = 0;
-        group<std::uint8_t, Packed ? group_values / 2 : group_values> made{};
+        group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {
-            if (i >= count) {
-                break;
-            }
             const auto sent = period[position];
             if (stages + sent.stage != stage) {
                 stage = stages + sent.stage;
@@ -123,9 +122,11 @@ __global__ void receive(message m,
                 (unsigned(__popc(state & sent.polynomial)) & 1u) ^ sent.flipped;
             const int soft = received(m.noise(noise + i), bit);
             if (Packed) {
-                made.values[i / 2] |= std::uint8_t((soft & 15) << (i % 2 ? 0 : 4));
+                // Behind an odd count a nibble stays 0.
+                made.put(i / 2,
+                         std::uint8_t(i < count ? (soft & 15) << (i % 2 ? 0 : 4) : 0));
             } else {
-                made.values[i] = std::uint8_t(soft);
+                made.put(i, std::uint8_t(soft));
             }
             if (++position == m.values_per_period) {
                 position = 0;
@@ -154,7 +155,7 @@ __global__ void compare(counter_random sent,
     const auto words = (bits + 31) / 32;
     data_bits data(sent);
     for (auto i = first_item(); i < rows * words; i += item_stride()) {
-        const auto row = rows == 1 ? 0 : i / words;
+        const auto row = rows == 1 ? 0 : quotient(i, unsigned(words));
         const auto begin = (i - row * words) * 32;
         const auto* const at = decoded + row * row_bytes + begin / 8;
         const unsigned ordered = __brev(unsigned(at[0]) << 24 | unsigned(at[1]) << 16 |
@@ -183,7 +184,7 @@ class cuda_link final : public device_link, private slot_rounds<room, link_slot>
 public:
     cuda_link(const simulation_options& options, unsigned times)
         : slot_rounds(make_setup(options.decoder),
-                      options.decoder,
+                      run_of(options),
                       options.decoder.devices.at(0),
                       times),
           d_message(message_of(options)),
@@ -229,6 +230,18 @@ public:
     }
 
 private:
+    // A short simulation need not wait for the memory of a long one.
+    static run_options run_of(const simulation_options& options)
+    {
+        run_options run = options.decoder;
+        const auto plan = make_setup(options.decoder).plan;
+        const std::uint64_t bits =
+            plan.streaming() ? plan.decode_length : plan.frame_bits;
+        const auto pieces = (options.max_bits / bits + 1) * plan.blocks_per_frame;
+        run.most = std::min<std::uint64_t>(pieces, room::most_pieces);
+        return run;
+    }
+
     static message message_of(const simulation_options& options)
     {
         const auto& o = options.decoder;
@@ -317,11 +330,23 @@ private:
         const auto* const tables = d_tables->get();
         const auto words = d_table_words;
         const auto first_value = j.first_value;
+        const auto whole = first_value / m.values_per_period;
+        const auto first_position = unsigned(first_value - whole * m.values_per_period);
+        const auto first_stage = whole * m.period;
         const std::uint64_t rows = s.rows;
         const std::uint64_t row_bytes = d_setup.frame_input_bytes();
         auto* const to = s.input->get();
-        kernel<<<blocks_of(groups), threads, shared_bytes, stream>>>(
-            m, tables, words, first_row, first_value, rows, row_values, row_bytes, to);
+        kernel<<<blocks_of(groups), threads, shared_bytes, stream>>>(m,
+                                                                     tables,
+                                                                     words,
+                                                                     first_row,
+                                                                     first_value,
+                                                                     first_position,
+                                                                     first_stage,
+                                                                     rows,
+                                                                     row_values,
+                                                                     row_bytes,
+                                                                     to);
         check(cudaGetLastError(), "kernel launch");
         finish_queue();
         submit(s,

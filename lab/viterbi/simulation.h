@@ -124,7 +124,7 @@ inline counter_random data_of(const simulation_options& options)
     return counter_random(options.seed);
 }
 
-//! A link on the only device of \p options.
+//! A link on the only device of \p options; nullptr in a program without CUDA.
 //! \throws std::runtime_error if it cannot be had
 std::unique_ptr<device_link> make_device_link(const simulation_options& options);
 
