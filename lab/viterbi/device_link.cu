@@ -17,12 +17,9 @@ namespace {
 using namespace cuda;
 using namespace on_device;
 
-// A value that is sent: of which stage of a puncturing period, and the sum it is.
-struct sent_value {
-    std::uint16_t polynomial;
-    std::uint8_t stage, flipped;
-};
-static_assert(sizeof(sent_value) == 4);
+// A value that is sent, in one word: of which stage of a puncturing period, the sum that
+// it is, and whether that is flipped.
+constexpr unsigned stage_at = 16, flipped_at = 31;
 
 // What the kernels know of the code, and of what it is to carry.
 struct message {
@@ -32,48 +29,37 @@ struct message {
     bool tailbiting;
 };
 
-// Bits of the data by their number, 64 from any one on, the first lowest.
-class data_bits
+// Bits of the data, 64 from number \p first on, the first lowest.
+__device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t first)
 {
-public:
-    __device__ explicit data_bits(const counter_random& data) : d_data(data) {}
-    __device__ std::uint64_t from(std::uint64_t first)
-    {
-        const auto word = first / 64;
-        if (word != d_word) {
-            d_low = word == d_word + 1 ? d_high : d_data(word);
-            d_high = d_data(word + 1);
-            d_word = word;
-        }
-        const unsigned shift = first % 64;
-        return shift ? d_low >> shift | d_high << (64 - shift) : d_low;
-    }
+    const auto word = first / 64;
+    const unsigned shift = first % 64;
+    return shift ? data(word) >> shift | data(word + 1) << (64 - shift) : data(word);
+}
 
-private:
-    const counter_random& d_data;
-    std::uint64_t d_word = ~std::uint64_t(1), d_low = 0, d_high = 0;
-};
-
-// The newest K bits at a stage of the stream, or of a frame, the newest most significant.
-__device__ unsigned
-register_at(const message& m, data_bits& data, std::uint64_t frame, std::uint64_t stage)
+// 64 bits that enter the register of the stream, or of a frame, from K−1 stages before \p
+// stage on, the first lowest.
+__device__ std::uint64_t
+window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
     const unsigned before = m.constraint_length - 1;
     const auto base = frame * m.frame_bits;
     const unsigned missing = stage < before ? before - unsigned(stage) : 0;
-    auto bits = missing ? data.from(base) << missing : data.from(base + stage - before);
-    std::uint64_t known = m.constraint_length;
-    if (m.frame_bits && m.frame_bits + before - stage < known) {
-        known = m.frame_bits + before - stage; // zeros follow
+    auto bits = bits_from(m.data, missing ? base : base + stage - before) << missing;
+    if (m.frame_bits) {
+        const auto known = m.frame_bits + before - stage;
+        if (known < 64) {
+            bits &= (std::uint64_t(1) << known) - 1; // zeros follow
+        }
     }
-    bits &= (std::uint64_t(1) << known) - 1;
     if (m.tailbiting && missing) {
-        const auto tail = data.from(base + m.frame_bits - missing);
+        const auto tail = bits_from(m.data, base + m.frame_bits - missing);
         bits |= tail & ((std::uint64_t(1) << missing) - 1);
     }
-    return unsigned(bits);
+    return bits;
 }
 
+// Each stage sends a value, so that these and the register before them are in 64 bits.
 constexpr unsigned group_values = 16;
 
 /* Soft values of rows: all frames from \p first_row on, or of the stream from \p
@@ -95,9 +81,9 @@ __global__ void receive(message m,
 {
     take_tables(tables, table_words);
     const auto* const period =
-        reinterpret_cast<const sent_value*>(shared + discrete_distribution::values);
+        reinterpret_cast<const std::uint32_t*>(shared + discrete_distribution::values);
     const auto groups = (row_values + group_values - 1) / group_values;
-    data_bits data(m.data);
+    const auto newest = (1u << m.constraint_length) - 1;
     for (auto g = first_item(); g < rows * groups; g += item_stride()) {
         const auto row = rows == 1 ? 0 : quotient(g, unsigned(groups));
         const auto begin = (g - row * groups) * group_values; // in the row
@@ -107,19 +93,16 @@ __global__ void receive(message m,
         const auto noise = frame * row_values + first_value + begin;
         const auto whole = quotient(begin + first_position, m.values_per_period);
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
-        auto stages = first_stage + whole * m.period; // before the period
-        auto stage = ~std::uint64_t(0);
-        unsigned state = 0;
+        const unsigned stage = period[position] >> stage_at & 255;
+        const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
+        unsigned stages = 0u - stage; // from the first of these to the period
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {
             const auto sent = period[position];
-            if (stages + sent.stage != stage) {
-                stage = stages + sent.stage;
-                state = register_at(m, data, frame, stage);
-            }
-            const unsigned bit =
-                (unsigned(__popc(state & sent.polynomial)) & 1u) ^ sent.flipped;
+            const auto entered = unsigned(bits >> (stages + (sent >> stage_at & 255)));
+            const auto bit =
+                (unsigned(__popc(entered & sent & newest)) & 1u) ^ sent >> flipped_at;
             const int soft = received(m.noise(noise + i), bit);
             if (Packed) {
                 // Behind an odd count a nibble stays 0.
@@ -153,14 +136,14 @@ __global__ void compare(counter_random sent,
                         unsigned* count)
 {
     const auto words = (bits + 31) / 32;
-    data_bits data(sent);
     for (auto i = first_item(); i < rows * words; i += item_stride()) {
         const auto row = rows == 1 ? 0 : quotient(i, unsigned(words));
         const auto begin = (i - row * words) * 32;
         const auto* const at = decoded + row * row_bytes + begin / 8;
         const unsigned ordered = __brev(unsigned(at[0]) << 24 | unsigned(at[1]) << 16 |
                                         unsigned(at[2]) << 8 | unsigned(at[3]));
-        auto different = ordered ^ unsigned(data.from(first_bit + row * bits + begin));
+        auto different =
+            ordered ^ unsigned(bits_from(sent, first_bit + row * bits + begin));
         if (bits - begin < 32) {
             different &= (1u << (bits - begin)) - 1;
         }
@@ -261,20 +244,19 @@ private:
         const auto& noise = o.format == soft_format::packed4 ? channel.packed4_values()
                                                              : channel.int8_values();
         std::vector<std::uint64_t> tables(noise.entries().begin(), noise.entries().end());
-        std::vector<sent_value> period;
+        std::vector<std::uint32_t> period;
         for (unsigned stage = 0; stage < o.code.period(); ++stage) {
             for (unsigned r = 0; r < o.code.outputs(); ++r) {
                 if (o.code.sent(stage, r)) {
-                    period.push_back(
-                        { std::uint16_t(o.code.polynomial(r)),
-                          std::uint8_t(stage),
-                          std::uint8_t(o.code.inverted(r) != bool(o.positive_bit)) });
+                    const unsigned flipped = o.code.inverted(r) != bool(o.positive_bit);
+                    period.push_back(o.code.polynomial(r) | stage << stage_at |
+                                     flipped << flipped_at);
                 }
             }
         }
         const auto begin = tables.size();
         tables.resize(begin + (period.size() + 1) / 2);
-        std::memcpy(&tables[begin], period.data(), period.size() * sizeof(sent_value));
+        std::memcpy(&tables[begin], period.data(), period.size() * sizeof(period[0]));
         return tables;
     }
 
