@@ -48,6 +48,7 @@ max-frames        count  1e4        or with this many frames
 until-clean       flag   -          stop after the first point at which no frame is wrong
 reference         flag   -          decode the same noise by sum-product in double too; slow
 sim-threads       int    0          make noise and run the reference; 0: as --threads
+channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the device that decodes, if --soft-input is not float, there is no --reference, and --device is one
 )";
 
 // "0-53,60"

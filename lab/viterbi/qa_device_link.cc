@@ -153,6 +153,31 @@ TEST_F(viterbi_links, what_needs_the_host)
     EXPECT_THROW(simulate(o), std::invalid_argument);
 }
 
+TEST_F(viterbi_links, errors_are_counted_where_they_are)
+{
+    // At the end of a segment, at the beginning of the next, and across batches.
+    struct two_segments : device_link {
+        std::string device() const override { return "none"; }
+        void run(std::uint64_t bits, const taker& take) override
+        {
+            EXPECT_EQ(bits, 131072u);
+            EXPECT_TRUE(take(100000, { 65535, 65536, 99999 }));
+            EXPECT_TRUE(take(31072, { 31071 }));
+        }
+    };
+    auto o = conv(k7, 1);
+    o.max_bits = 131072;
+    o.link.make = [](const auto&) { return std::make_unique<two_segments>(); };
+    auto r = simulate(o);
+    EXPECT_EQ(r.errors_by_tenth,
+              (std::vector<std::uint64_t>{ 1, 0, 0, 0, 0, 3, 0, 0, 0, 0 }));
+    EXPECT_EQ(r.decoded.bits(), 131072u);
+    EXPECT_EQ(r.decoded.events(), 3u);
+    EXPECT_EQ(r.decoded.events_at()[99999 % r.decode_length], 1u);
+    ASSERT_EQ(r.decode_length, 1024u);
+    EXPECT_EQ(r.decoded.events_at()[1023], 2u); // of the first and the last
+}
+
 TEST_F(viterbi_links, the_host_takes_over_from_a_device_that_fails)
 {
     struct failing : device_link {
