@@ -137,6 +137,14 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
 {
     return unsigned((std::uint64_t(high) << 32 | low) >> (shift % 32));
 }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+//! Blocks and their threads take turns.
+inline unsigned atomicAdd(unsigned* to, unsigned more)
+{
+    const auto before = *to;
+    *to += more;
+    return before;
+}
 inline unsigned __brev(unsigned x)
 {
     unsigned reversed = 0;
