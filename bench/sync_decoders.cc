@@ -27,9 +27,10 @@ namespace {
 
 const char* const usage =
     "usage: bench_sync_map cuda linear | corridor | stream | grid | limits | errors\n"
-    "       bench_sync_map cpu speed | stream | grid\n"
+    "       bench_sync_map cpu speed | stream | caller | grid\n"
     "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same through the\n"
-    "decoder, in a stream and in frames; grid: the codes of the papers, at which both "
+    "decoder, in a stream and in frames; caller: what that takes of the thread that\n"
+    "pushes and pulls; grid: the codes of the papers, at which both "
     "backends are\n"
     "compared; limits: large windows and alphabets; errors: symbol error rates.\n";
 
@@ -420,13 +421,18 @@ double caller_seconds()
 }
 
 // Through the decoder, in a stream or in frames.
-json measure_decoder(
-    double p, sync_mode mode, sync_precision precision, backend where, unsigned frames)
+json measure_decoder(double p,
+                     sync_mode mode,
+                     sync_precision precision,
+                     backend where,
+                     unsigned frames,
+                     unsigned batch_frames = 0)
 {
     const code_size c{ 10, 32, 210 };
     batch b(c, p, with(linear, precision), 64);
     b.options.mode = mode;
     b.options.where = where;
+    b.options.batch = batch_frames;
     json entry = describe(c, p, with(linear, precision), sync_map::make_setup(b.options));
     sync_decoder decoder(b.options);
     std::size_t pulled = 0, wrong = 0, locked = 0;
@@ -468,12 +474,14 @@ json measure_decoder(
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     const double mbit = frames * information_bits(c) / 1e6;
+    const double caller_s = caller_seconds() - caller;
     entry.add("mode", mode == sync_mode::stream ? "stream" : "framed")
         .add("frames", frames)
         .add("backend", decoder.active_backend())
         .add("batch", decoder.batch())
         .add("mbit_per_s", mbit / taken.count())
-        .add("caller_mbit_per_s", mbit / (caller_seconds() - caller));
+        .add("caller_us_per_frame", caller_s / frames * 1e6)
+        .add("caller_mbit_per_s", mbit / caller_s);
     if (mode == sync_mode::stream) {
         entry.add("locked", locked)
             .add("largest_bound", bound)
@@ -547,6 +555,23 @@ json streams(backend where)
     return all;
 }
 
+// What the thread that pushes and pulls takes, with batches as a GPU has them.
+json cpu_caller()
+{
+    json all = json::array();
+    for (const double p : { 1e-3, 1e-2 }) {
+        for (unsigned k = 0; k < 2; ++k) {
+            all.add(measure_decoder(p,
+                                    sync_mode::stream,
+                                    sync_precision::float32,
+                                    backend::cpu,
+                                    p < 5e-3 ? 32768 : 16384,
+                                    4096));
+        }
+    }
+    return all;
+}
+
 json cuda_stream() { return streams(backend::cuda); }
 json cpu_stream() { return streams(backend::cpu); }
 
@@ -559,7 +584,7 @@ int main(int argc, char** argv)
         { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
         { "cuda errors", cuda_errors }, { "cuda stream", cuda_stream },
         { "cpu speed", cpu_speed },     { "cpu grid", cpu_grid },
-        { "cpu stream", cpu_stream },
+        { "cpu stream", cpu_stream },   { "cpu caller", cpu_caller },
     };
     const auto set =
         argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();

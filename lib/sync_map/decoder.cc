@@ -566,6 +566,8 @@ private:
             link_header link;
             std::memcpy(&link, r.output + d_setup->links_at(), sizeof(link));
             r.origin = batch.first + link.origin;
+            r.compared = link.compared;
+            r.to_previous = link.to_previous;
         }
         const auto items = d_cutter->place_of(r.origin).items;
         r.locked = r.status.valid && follows(r.status, std::max<std::int64_t>(1, items));
