@@ -27,10 +27,9 @@ namespace {
 
 const char* const usage =
     "usage: bench_sync_map cuda linear | corridor | stream | grid | limits | errors\n"
-    "       bench_sync_map cpu speed | stream | caller | grid\n"
+    "       bench_sync_map cpu speed | stream | grid\n"
     "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same through the\n"
-    "decoder, in a stream and in frames; caller: what that takes of the thread that\n"
-    "pushes and pulls; grid: the codes of the papers, at which both "
+    "decoder, in a stream and in frames; grid: the codes of the papers, at which both "
     "backends are\n"
     "compared; limits: large windows and alphabets; errors: symbol error rates.\n";
 
@@ -526,6 +525,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("kernels_ms", kernels_ms)
+            .add("links_ms", step_ms(steps, "links"))
             .add("in_ms", step_ms(steps, "copy_in"))
             .add("out_ms", step_ms(steps, "copy_out"))
             .add("mbit_per_s", kbit / (starts_ms + kernels_ms))
@@ -555,23 +555,6 @@ json streams(backend where)
     return all;
 }
 
-// What the thread that pushes and pulls takes, with batches as a GPU has them.
-json cpu_caller()
-{
-    json all = json::array();
-    for (const double p : { 1e-3, 1e-2 }) {
-        for (unsigned k = 0; k < 2; ++k) {
-            all.add(measure_decoder(p,
-                                    sync_mode::stream,
-                                    sync_precision::float32,
-                                    backend::cpu,
-                                    p < 5e-3 ? 32768 : 16384,
-                                    4096));
-        }
-    }
-    return all;
-}
-
 json cuda_stream() { return streams(backend::cuda); }
 json cpu_stream() { return streams(backend::cpu); }
 
@@ -584,7 +567,7 @@ int main(int argc, char** argv)
         { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
         { "cuda errors", cuda_errors }, { "cuda stream", cuda_stream },
         { "cpu speed", cpu_speed },     { "cpu grid", cpu_grid },
-        { "cpu stream", cpu_stream },   { "cpu caller", cpu_caller },
+        { "cpu stream", cpu_stream },
     };
     const auto set =
         argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();

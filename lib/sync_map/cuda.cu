@@ -866,8 +866,9 @@ private:
             constexpr unsigned per_block = link_threads / link_parts;
             const unsigned grid = (job.frames - 1 + per_block - 1) / per_block;
             const auto* const pieces = reinterpret_cast<stream_piece*>(s.input.get());
-            links<<<grid, link_threads, 0, s.queue.get()>>>(
-                g, unsigned(d_setup.links_at()), pieces, s.output.get());
+            const unsigned links_at = d_setup.links_at();
+            auto* const output = s.output.get();
+            links<<<grid, link_threads, 0, s.queue.get()>>>(g, links_at, pieces, output);
             check(cudaGetLastError(), "kernel launch");
             mark("links");
         }
