@@ -284,7 +284,7 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
 // for too short a time differ.
 TEST_F(sync_cuda, links_are_compared_as_on_the_host)
 {
-    const unsigned frames = small_scale() ? 7 : 150;
+    const unsigned frames = small_scale() ? 12 : 150;
     const auto data =
         random_frames(codebook_random(10, 8, 24, 4), { 1e-2, 1e-2, 1e-3 }, frames);
     for (const auto precision : precisions) {
@@ -329,10 +329,11 @@ TEST_F(sync_cuda, links_are_compared_as_on_the_host)
                 EXPECT_EQ(header.to_previous.difference, l.difference) << f;
                 EXPECT_EQ(header.to_previous.start_bound, l.start_bound) << f;
                 EXPECT_EQ(header.to_previous.end_bound, l.end_bound) << f;
-                different += l.difference > 1e-5;
+                // The first have too little before them, the last too little behind.
+                different += f > 2 && f + 2 < frames && l.difference > 1e-5;
             }
             if (warmup == 1) {
-                EXPECT_GT(different, frames / 2);
+                EXPECT_GT(different, frames / 4);
             } else if (warmup == setup.search.warmup) {
                 EXPECT_EQ(different, 0u);
             }
