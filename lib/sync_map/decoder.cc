@@ -10,6 +10,8 @@
 #include "stream.h"
 #include "stream_results.h"
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -26,7 +28,15 @@ class sync_decoder::impl : public stream_decoder<room>
 {
 public:
     impl(const sync_options& options, decoder_hooks hooks)
-        : stream_decoder(options, std::move(hooks), 1), d_options(options)
+        : impl(options, std::move(hooks), std::make_shared<std::atomic<bool>>(true))
+    {
+    }
+    impl(const sync_options& options,
+         decoder_hooks hooks,
+         std::shared_ptr<std::atomic<bool>> told)
+        : stream_decoder(options, telling(std::move(hooks), told), 1),
+          d_options(options),
+          d_told(std::move(told))
     {
         build();
     }
@@ -134,8 +144,12 @@ public:
     bool wait(std::chrono::milliseconds limit) override
     {
         release_given();
-        return (d_search && d_search->results.proven() > 0) ||
-               stream_decoder::wait(limit);
+        const bool there =
+            (d_search && d_search->results.proven() > 0) || stream_decoder::wait(limit);
+        if (there) {
+            *d_told = true;
+        }
+        return there;
     }
 
     void set_channel(const bsid_model& channel)
@@ -558,12 +572,41 @@ private:
         d_cutter->forget(oldest - s.guide.items_before() - d_setup->search.most);
     }
 
+    // Notes in \p told whenever something may have come to an end.
+    static decoder_hooks telling(decoder_hooks hooks,
+                                 std::shared_ptr<std::atomic<bool>> told)
+    {
+        hooks.wake = [told, wake = std::move(hooks.wake)] {
+            *told = true;
+            wake();
+        };
+        return hooks;
+    }
+
+    // The oldest slot if it has finished. A device that is asked for each frame that is
+    // pushed costs more than the rest: it is asked when it may have come to an end, and
+    // now and then, for one that fails may not tell.
+    const pipeline<job>::slot* finished_slot()
+    {
+        using clock = std::chrono::steady_clock;
+        const auto now = clock::now();
+        if (!d_told->exchange(false) && now - d_asked < std::chrono::milliseconds(1)) {
+            return nullptr;
+        }
+        d_asked = now;
+        const auto* const slot = d_pipeline->ready();
+        if (slot) {
+            *d_told = true; // so may have the next
+        }
+        return slot;
+    }
+
     // Looks at all that has been decoded, until there are frames to be given.
     void take_results()
     {
         auto& s = *d_search;
         while (!s.in_place) {
-            const auto* const slot = d_pipeline->ready();
+            const auto* const slot = finished_slot();
             if (!slot) {
                 return;
             }
@@ -672,6 +715,8 @@ private:
     std::optional<stream_cutter> d_cutter;
     std::unique_ptr<search> d_search;
     bool d_said_carried = false;
+    const std::shared_ptr<std::atomic<bool>> d_told;
+    std::chrono::steady_clock::time_point d_asked{};
     double d_lock_limit = 0;
     std::deque<stream_cutter::place> d_places; // of frames not yet pulled
     std::size_t d_count = 0;                   // frames in the open slot
