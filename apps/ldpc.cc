@@ -48,6 +48,7 @@ max-frames        count  1e4        or with this many frames
 until-clean       flag   -          stop after the first point at which no frame is wrong
 reference         flag   -          decode the same noise by sum-product in double too; slow
 sim-threads       int    0          make noise and run the reference; 0: as --threads
+channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the device that decodes, if --soft-input is not float, there is no --reference, and --device is one
 )";
 
 // "0-53,60"
@@ -282,6 +283,7 @@ public:
         options.reference = values.has("reference");
         const int threads = values.integer("sim-threads", 0, 1024);
         options.threads = threads ? threads : options.decoder.threads;
+        set_link(options.link, values, make_device_link);
         title = title_of(options.decoder, values);
         range = parse_range("range", values.text("range"));
         columns = { { "Eb/N0", "ebn0_db", "%6.2f" },
@@ -296,6 +298,11 @@ public:
             columns.push_back({ "SP FER", "sum_product.fer", "%11.2e" });
             columns.push_back({ "SP BER", "sum_product.ber", "%11.2e" });
         }
+    }
+
+    json decoder() const override
+    {
+        return simulation_adapter::decoder().add("channel", result->channel);
     }
 
     bool enough() const override

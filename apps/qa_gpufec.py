@@ -250,6 +250,33 @@ class qa_bench(unittest.TestCase):
         self.assertIn(b"from slot to slot", result.stdout)
 
 
+def check_channel(test, decoder):
+    """That data and noise are made where --channel says, or it says why not."""
+    size = {"viterbi": ["--max-bits", "2e5"],
+            "ldpc": ["--frame-size", "short", "--max-frames", "30"]}[decoder]
+    call = ["ber", decoder, *size, "--range", "1", "--json", "-"]
+    on_host = json.loads(run(*call, "--backend", "cpu").stdout)
+    test.assertEqual(on_host["decoder"]["channel"], "host")
+    test.assertEqual(json.loads(run(*call, "--channel", "host").stdout)["points"],
+                     on_host["points"])
+    for why in (["--backend", "cpu"], ["--soft-input", "float"], ["--reference"],
+                ["--device", "0,1"]):
+        result = run(*call, "--channel", "device", *why)
+        test.assertEqual(result.returncode, 2)
+        test.assertIn(b'--channel is "device": allowed are auto and host', result.stderr)
+    result = run(*call, "--channel", "device")
+    if result.returncode: # no GPU here
+        test.assertEqual(result.returncode, 1)
+        test.assertIn(b"CUDA", result.stderr)
+    else:
+        on_device = json.loads(result.stdout)
+        test.assertEqual(on_device["decoder"]["channel"], "device")
+        test.assertEqual(on_device["points"], on_host["points"])
+        chosen = json.loads(run(*call).stdout)
+        test.assertEqual(chosen["decoder"], on_device["decoder"])
+        test.assertEqual(chosen["points"], on_device["points"])
+
+
 class qa_ber(unittest.TestCase):
 
     def ber(self, *arguments):
@@ -281,6 +308,10 @@ class qa_ber(unittest.TestCase):
         self.assertEqual(one, self.ber(*arguments, "--positive-bit", "0")["points"])
         self.assertNotEqual(one, different)
         self.assertGreater(one[0]["frame_errors"], 0)
+
+    def test_where_noise_is_made(self):
+        for decoder in ("viterbi", "ldpc"):
+            check_channel(self, decoder)
 
     def test_no_noise(self):
         point = self.ber("--range", "inf", "--max-bits", "1e6")["points"][0]
@@ -1286,11 +1317,19 @@ class qa_files(unittest.TestCase):
             self.assertIn(b"standard output: Broken pipe", process.stderr)
 
     def test_lengths_without_end(self):
+        # AddressSanitizer takes terabytes of addresses, and has a limit of its own.
+        sanitized = b"__asan_init" in pathlib.Path(TOOL).read_bytes()
+        options = ":".join([*filter(None, [os.environ.get("ASAN_OPTIONS")]),
+                            "hard_rss_limit_mb=512"])
+
+        def limit():
+            if not sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
+
         def decode(lengths):
-            limit = (1 << 29, 1 << 29)
             return run("decode", "sync", "--frame-symbols", "2", "--lengths", lengths, "-",
-                       "-", input=bytes(100),
-                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+                       "-", input=bytes(100), preexec_fn=limit,
+                       env={**os.environ, "ASAN_OPTIONS": options})
         result = decode("/dev/zero")
         self.assertEqual(result.returncode, 2)
         self.assertIn(rb"\x00", result.stderr)

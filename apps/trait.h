@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_APPS_TRAIT_H
 #define INCLUDED_GPUFEC_APPS_TRAIT_H
 
+#include "lab/device_link.h"
 #include "lab/slot_rates.h"
 #include "options.h"
 #include "pipeline/printable.h"
@@ -214,6 +215,22 @@ protected:
     Options options;
     std::optional<Result> result; //!< so far
 };
+
+//! What --channel says.
+template <class Link, class Options>
+void set_link(link_options<Link, Options>& link,
+              const option_values& values,
+              std::unique_ptr<Link> (*make)(const Options&))
+{
+    const auto word = values.text("channel");
+    link.place = word == "host"     ? link_place::host
+                 : word == "device" ? link_place::device
+                                    : link_place::automatic;
+    link.make = make;
+    link.warn = [](const std::string& text) {
+        std::cerr << "gpufec: " + printable(text, true) + "\n";
+    };
+}
 
 struct trait_command {
     std::string description;

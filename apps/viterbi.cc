@@ -44,6 +44,7 @@ amplitude    real   32       int8 steps of a noiseless value; 32 are 4.4 of pack
 reference    flag   -        decode the same noise by full maximum likelihood too
 positions    flag   -        count error events by position in a parallel block
 sim-threads  int    0        make noise and decode the reference; 0: as --threads
+channel      auto|host|device  auto  where data and noise are made and errors are found; auto: on the device that decodes, if --soft-input is not float, there is no --reference, and --device is one
 )";
 
 std::string preset_option()
@@ -486,6 +487,7 @@ public:
         options.reference = values.has("reference");
         const int threads = values.integer("sim-threads", 0, 1024);
         options.threads = threads ? threads : options.decoder.threads;
+        set_link(options.link, values, make_device_link);
         title = options.decoder.code.to_string() + ", " +
                 termination_name(options.decoder.ends);
         range = parse_range("range", values.text("range"));
@@ -508,6 +510,7 @@ public:
     json decoder() const override
     {
         return simulation_adapter::decoder()
+            .add("channel", result->channel)
             .add("decode_length", result->decode_length)
             .add("overlap", result->overlap);
     }

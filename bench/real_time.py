@@ -71,15 +71,16 @@ BLOCKS = {
 }
 
 
-def measured(name, rate, seconds, options):
-    make, per_item, value = BLOCKS[name]
-    block, there, out = make(**options), source(rate, seconds, value), sink()
-    graph = gr.top_block()
-    graph.connect(there, block, out)
-    begin = time.monotonic()
+def measured(rates, seconds, options):
+    """Decodes in one flowgraph what is sent at a rate for each block that is named."""
+    graph, chains = gr.top_block(), {}
+    for name, rate in rates.items():
+        make, per_item, value = BLOCKS[name]
+        block, there, out = make(**options), source(rate, seconds, value), sink()
+        graph.connect(there, block, out)
+        chains[name] = (block, there, out, per_item)
     graph.run()
-    spent = time.monotonic() - begin
-    return block, there, out, spent, per_item
+    return chains
 
 
 def delays(there, out, per_item, end_s):
@@ -94,6 +95,36 @@ def delays(there, out, per_item, end_s):
     return came[:, 1] - sent[np.minimum(index, len(sent) - 1), 1]
 
 
+def measure(names, args):
+    """Results of blocks that run in one flowgraph, at each part of their capacities."""
+    options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
+    trial_s = min(5, args.seconds)
+    chains = measured(dict.fromkeys(names, 0), trial_s, options)
+    capacities = {name: chains[name][1].sent / trial_s for name in names}
+    results = []
+    for part in map(float, args.parts.split(",")):
+        rates = {name: capacities[name] * part / 100 for name in names}
+        for name, (block, there, out, per_item) in measured(rates, args.seconds, options).items():
+            if name != "viterbi":
+                values = piece = {"ldpc": 16200, "sync": 2100}[name]
+            else:
+                values = 2 * block.decode_length()
+                piece = values + 4 * block.overlap()
+            batch_s = block.batch() * values / capacities[name]
+            found = delays(there, out, per_item, args.seconds)
+            bound = piece / rates[name] + args.max_latency_ms / 1e3 + 4 * batch_s + 0.020
+            results.append(dict(
+                block=name, part=part, together=args.together, values_per_s=round(rates[name]),
+                kept_up=there.sent >= 0.99 * rates[name] * args.seconds,
+                p50_ms=round(1e3 * float(np.percentile(found, 50)), 2),
+                p99_ms=round(1e3 * float(np.percentile(found, 99)), 2),
+                max_ms=round(1e3 * float(found.max()), 2),
+                bound_ms=round(1e3 * bound, 2), late=int((found > bound).sum()),
+                looked_at=len(found), batch=block.batch(), batch_ms=round(1e3 * batch_s, 2)))
+            print(json.dumps(results[-1]), flush=True)
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -102,34 +133,14 @@ def main():
     parser.add_argument("--parts", default="50,90,99", help="of the capacity, in percent")
     parser.add_argument("--blocks", default=",".join(BLOCKS))
     parser.add_argument("--max-latency-ms", type=float, default=50)
+    parser.add_argument("--together", action="store_true",
+                        help="all blocks at once, of which each has the capacity that it has then")
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
     results = []
-    for name in args.blocks.split(","):
-        options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
-        block, there, *_ = measured(name, 0, min(5, args.seconds), options)
-        capacity = there.sent / min(5, args.seconds)
-        if name != "viterbi":
-            values = piece = {"ldpc": 16200, "sync": 2100}[name]
-        else:
-            values = 2 * block.decode_length()
-            piece = values + 4 * block.overlap()
-        batch_s = block.batch() * values / capacity
-        for part in map(float, args.parts.split(",")):
-            rate = capacity * part / 100
-            _, there, out, spent, per_item = measured(name, rate, args.seconds, options)
-            found = delays(there, out, per_item, args.seconds)
-            bound = piece / rate + args.max_latency_ms / 1e3 + 4 * batch_s + 0.020
-            result = dict(
-                block=name, part=part, values_per_s=round(rate),
-                kept_up=there.sent >= 0.99 * rate * args.seconds,
-                p50_ms=round(1e3 * float(np.percentile(found, 50)), 2),
-                p99_ms=round(1e3 * float(np.percentile(found, 99)), 2),
-                max_ms=round(1e3 * float(found.max()), 2),
-                bound_ms=round(1e3 * bound, 2), late=int((found > bound).sum()),
-                looked_at=len(found), batch=block.batch(), batch_ms=round(1e3 * batch_s, 2))
-            results.append(result)
-            print(json.dumps(result), flush=True)
+    names = args.blocks.split(",")
+    for group in [names] if args.together else [[name] for name in names]:
+        results += measure(group, args)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(dict(environment=environment(), seconds=args.seconds,

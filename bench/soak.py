@@ -5,6 +5,7 @@
 locks come at random. Each stream carries a counter that the output must repeat in order."""
 
 import argparse
+import ctypes
 import json
 import random
 import resource
@@ -130,6 +131,42 @@ def resident_bytes():
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
+class mallinfo2(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+        "fordblks", "keepcost")]
+
+
+def allocated_bytes():
+    """What malloc() has given and not got back, of all threads: what a leak would raise.
+    What is resident also grows with memory that lies between."""
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return 0  # another C library
+    ask.restype = mallinfo2
+    found = ask()
+    return found.uordblks + found.hblkhd
+
+
+def trend(samples):
+    """What the last third of a run has over its second one, in which all is warm: rates as
+    ratios, memory in bytes; medians, for stops and locks cost some samples more."""
+    third = len(samples) // 3
+    if third == 0:
+        return {}
+    parts = samples[third:2 * third], samples[-third:]
+
+    def medians(value):
+        return [float(np.median([value(sample) for sample in part])) for part in parts]
+    rates = {name: medians(lambda sample, name=name: sample["bytes_per_s"][name])
+             for name in samples[0]["bytes_per_s"]}
+    return dict(rates={name: round(last / middle, 4) if middle else None
+                       for name, (middle, last) in rates.items()},
+                **{kind: round(-np.subtract(*medians(lambda sample, kind=kind: sample[kind])))
+                   for kind in ("host", "allocated", "device")})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda", "auto"))
@@ -182,7 +219,7 @@ def main():
             now = {name: sink.count for name, (_, sink) in streams.items()}
             samples.append(dict(
                 seconds=round(time.monotonic() - begin, 1), host=resident_bytes(),
-                device=device_bytes(),
+                allocated=allocated_bytes(), device=device_bytes(),
                 bytes_per_s={n: round((now[n] - counts[n]) / period) for n in now}))
             counts = now
             print(json.dumps(samples[-1]), flush=True)
@@ -190,12 +227,12 @@ def main():
     graph.wait()
     result = dict(backend=args.backend, seconds=args.seconds, seed=args.seed, events=events,
                   blocks={n: dict(active=b.active_backend(), bytes=s.count, wrong=s.wrong)
-                          for n, (b, s) in streams.items()}, samples=samples)
+                          for n, (b, s) in streams.items()}, samples=samples, trend=trend(samples))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(dict(environment=environment(), **result), file, indent=1)
             file.write("\n")
-    print(json.dumps(result["blocks"]))
+    print(json.dumps(dict(blocks=result["blocks"], trend=result["trend"])))
     return any(s.wrong or not s.count for _, s in streams.values())
 
 

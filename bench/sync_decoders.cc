@@ -420,13 +420,18 @@ double caller_seconds()
 }
 
 // Through the decoder, in a stream or in frames.
-json measure_decoder(
-    double p, sync_mode mode, sync_precision precision, backend where, unsigned frames)
+json measure_decoder(double p,
+                     sync_mode mode,
+                     sync_precision precision,
+                     backend where,
+                     unsigned frames,
+                     unsigned batch_frames = 0)
 {
     const code_size c{ 10, 32, 210 };
     batch b(c, p, with(linear, precision), 64);
     b.options.mode = mode;
     b.options.where = where;
+    b.options.batch = batch_frames;
     json entry = describe(c, p, with(linear, precision), sync_map::make_setup(b.options));
     sync_decoder decoder(b.options);
     std::size_t pulled = 0, wrong = 0, locked = 0;
@@ -468,12 +473,14 @@ json measure_decoder(
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     const double mbit = frames * information_bits(c) / 1e6;
+    const double caller_s = caller_seconds() - caller;
     entry.add("mode", mode == sync_mode::stream ? "stream" : "framed")
         .add("frames", frames)
         .add("backend", decoder.active_backend())
         .add("batch", decoder.batch())
         .add("mbit_per_s", mbit / taken.count())
-        .add("caller_mbit_per_s", mbit / (caller_seconds() - caller));
+        .add("caller_us_per_frame", caller_s / frames * 1e6)
+        .add("caller_mbit_per_s", mbit / caller_s);
     if (mode == sync_mode::stream) {
         entry.add("locked", locked)
             .add("largest_bound", bound)
@@ -518,6 +525,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("kernels_ms", kernels_ms)
+            .add("links_ms", step_ms(steps, "links"))
             .add("in_ms", step_ms(steps, "copy_in"))
             .add("out_ms", step_ms(steps, "copy_out"))
             .add("mbit_per_s", kbit / (starts_ms + kernels_ms))

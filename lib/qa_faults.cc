@@ -37,27 +37,18 @@ std::atomic<long> allocations_left{ -1 };
 std::atomic<bool> all_fail{ false };
 std::atomic<long> allocations{ 0 };
 
-void* allocate(std::size_t bytes, std::size_t alignment)
+// Whether this allocation is to fail.
+bool refused()
 {
     ++allocations;
-    if (allocations_left >= 0) {
-        const auto left = allocations_left--;
-        if (left == 0) {
-            if (all_fail) {
-                allocations_left = 0;
-            }
-            throw std::bad_alloc();
-        }
+    if (allocations_left < 0) {
+        return false;
     }
-    void* const memory =
-        alignment > alignof(std::max_align_t)
-            ? std::aligned_alloc(alignment,
-                                 (bytes + alignment - 1) / alignment * alignment)
-            : std::malloc(std::max<std::size_t>(1, bytes));
-    if (!memory) {
-        throw std::bad_alloc();
+    const auto left = allocations_left--;
+    if (left == 0 && all_fail) {
+        allocations_left = 0;
     }
-    return memory;
+    return left == 0;
 }
 
 // Threads that start before one does not, or none does any more; all where negative.
@@ -87,6 +78,71 @@ extern "C" int pthread_create(pthread_t* thread,
     return real(thread, attributes, begin, argument);
 }
 
+#if defined(GPUFEC_EMULATED) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+
+// All that there is: operator new and the C library's own functions call these too.
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+
+void* malloc(std::size_t bytes)
+{
+    return refused() ? errno = ENOMEM, nullptr : __libc_malloc(bytes);
+}
+void* calloc(std::size_t count, std::size_t bytes)
+{
+    return refused() ? errno = ENOMEM, nullptr : __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, std::size_t bytes)
+{
+    return refused() ? errno = ENOMEM, nullptr : __libc_realloc(memory, bytes);
+}
+void* memalign(std::size_t alignment, std::size_t bytes)
+{
+    return refused() ? errno = ENOMEM, nullptr : __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes)
+{
+    return memalign(alignment, bytes);
+}
+int posix_memalign(void** to, std::size_t alignment, std::size_t bytes)
+{
+    void* const memory = memalign(alignment, bytes);
+    if (memory) {
+        *to = memory;
+    }
+    return memory ? 0 : ENOMEM;
+}
+}
+
+#else
+
+// Sanitizers have a malloc() of their own, and a driver has threads that need theirs.
+
+namespace {
+
+void* allocate(std::size_t bytes, std::size_t alignment)
+{
+    void* memory = nullptr;
+    if (!refused()) {
+        memory = alignment > alignof(std::max_align_t)
+                     ? std::aligned_alloc(alignment,
+                                          (bytes + alignment - 1) / alignment * alignment)
+                     : std::malloc(std::max<std::size_t>(1, bytes));
+    }
+    if (!memory) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+
+// Not inlined where operator new is not: GCC warns of a free() without its malloc() then.
+[[gnu::noinline]] void deallocate(void* memory) { std::free(memory); }
+
+} // namespace
+
 void* operator new(std::size_t bytes) { return allocate(bytes, 0); }
 void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
@@ -101,13 +157,15 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
         return nullptr;
     }
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { deallocate(memory); }
+void operator delete(void* memory, std::size_t) noexcept { deallocate(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { deallocate(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept
 {
-    std::free(memory);
+    deallocate(memory);
 }
+
+#endif
 
 namespace gr::gpufec {
 namespace {

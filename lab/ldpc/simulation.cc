@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "channel/awgn.h"
 #include "ldpc/reference.h"
-#include "pipeline/refuse.h"
+#include "ldpc/room.h"
+#include "pipeline/stream_decoder.h"
 #include "simulation.h"
 #include <algorithm>
 #include <cmath>
@@ -44,27 +44,48 @@ std::size_t frame_source::frame_bytes() const
     return d_code.sent() * (d_format == llr_format::int8 ? 1 : sizeof(float));
 }
 
+std::vector<std::uint8_t> frame_source::sent_bits(unsigned w) const
+{
+    std::vector<std::uint8_t> bits(d_code.sent());
+    d_encoder.send(codeword(w), bits.data());
+    for (auto& bit : bits) {
+        bit ^= d_positive_bit;
+    }
+    return bits;
+}
+
+awgn_channel frame_source::unit_channel() const
+{
+    return awgn_channel(d_ebn0_db, double(d_code.k()) / d_code.sent(), d_seed + 1);
+}
+
+// The LLR of +1, in nats.
+double frame_source::nats() const
+{
+    const auto sigma = unit_channel().sigma();
+    const double variance = sigma * sigma;
+    return variance > 0 ? 2 / variance : nats_without_noise;
+}
+
+awgn_channel frame_source::int8_channel() const
+{
+    return awgn_channel(
+        d_ebn0_db, double(d_code.k()) / d_code.sent(), d_seed + 1, nats() * d_llr_scale);
+}
+
 void frame_source::channel_values(std::uint64_t f, std::byte* out) const
 {
     const auto n = d_code.sent();
-    const double rate = double(d_code.k()) / n;
-    std::vector<std::uint8_t> positive(n); // 0 where it is
-    d_encoder.send(codeword(f), positive.data());
-    for (auto& bit : positive) {
-        bit ^= d_positive_bit;
-    }
-    const awgn_channel unit(d_ebn0_db, rate, d_seed + 1);
-    const double variance = unit.sigma() * unit.sigma();
-    const double nats = variance > 0 ? 2 / variance : nats_without_noise; // of +1
+    const auto positive = sent_bits(f % words);
     if (d_format == llr_format::int8) {
-        const awgn_channel channel(d_ebn0_db, rate, d_seed + 1, nats * d_llr_scale);
-        channel.int8(f * n, positive.data(), n, reinterpret_cast<std::int8_t*>(out));
+        int8_channel().int8(
+            f * n, positive.data(), n, reinterpret_cast<std::int8_t*>(out));
         return;
     }
     auto* const values = reinterpret_cast<float*>(out);
-    unit.float32(f * n, positive.data(), n, values);
+    unit_channel().float32(f * n, positive.data(), n, values);
     std::transform(
-        values, values + n, values, [nats](float v) { return float(v * nats); });
+        values, values + n, values, [nats = nats()](float v) { return float(v * nats); });
 }
 
 void error_counts::add(const error_counts& more)
@@ -93,7 +114,7 @@ public:
         : d_options(options),
           d_code(options.decoder.codes.at(0)),
           d_source(options.decoder, options.ebn0_db, options.seed),
-          d_decoder(with_messages(options.decoder)),
+          d_decoder(options.decoder),
           d_item_bytes(d_source.frame_bytes() / d_code.sent()),
           d_bits(d_code.k())
     {
@@ -135,9 +156,11 @@ private:
 
     simulation_result result() const
     {
-        return {
-            d_counts, d_reference, d_decoder.active_backend(), d_decoder.active_device()
-        };
+        return { d_counts,
+                 d_reference,
+                 d_decoder.active_backend(),
+                 d_decoder.active_device(),
+                 "host" };
     }
 
     // The same work on frames first …, dealt to the threads.
@@ -300,6 +323,71 @@ private:
     error_counts d_counts, d_reference;
 };
 
+// Counts what became of the frames that a device sent.
+class device_simulation
+{
+public:
+    device_simulation(const simulation_options& options,
+                      const std::function<void(const simulation_result&)>& progress)
+        : d_options(options), d_progress(progress), d_k(options.decoder.codes[0].k())
+    {
+        d_result.backend = "cuda";
+        d_result.channel = "device";
+    }
+
+    simulation_result run(device_link& link)
+    {
+        d_result.device = link.device();
+        link.run(d_options.max_frames,
+                 [this](const auto& frames) { return take(frames); });
+        if (!d_stop && d_result.decoded.frames != d_options.max_frames) {
+            throw std::runtime_error(
+                "the device ended after " + std::to_string(d_result.decoded.frames) +
+                " frames of " + std::to_string(d_options.max_frames));
+        }
+        return d_result;
+    }
+
+private:
+    bool take(const std::vector<frame_result>& frames)
+    {
+        auto& counted = d_result.decoded;
+        for (const auto& f : frames) {
+            if (d_stop) {
+                break;
+            }
+            error_counts c;
+            c.frames = 1;
+            c.bits = d_k;
+            c.errors = f.errors;
+            c.frame_errors = f.errors > 0;
+            c.undetected = c.frame_errors && f.unsatisfied == 0;
+            c.iterations = f.iterations;
+            counted.add(c);
+            d_stop = d_options.min_frame_errors > 0 &&
+                     counted.frame_errors >= d_options.min_frame_errors;
+        }
+        if (d_progress) {
+            d_progress(d_result);
+        }
+        return !d_stop;
+    }
+
+    const simulation_options& d_options;
+    const std::function<void(const simulation_result&)>& d_progress;
+    const unsigned d_k;
+    simulation_result d_result;
+    bool d_stop = false;
+};
+
+std::string because(const simulation_options& options)
+{
+    return options.reference ? "the reference decodes the same noise"
+           : options.decoder.format == llr_format::float32
+               ? "noise of floats is made there"
+               : needs_host(options.decoder);
+}
+
 } // namespace
 
 simulation_result simulate(const simulation_options& options,
@@ -308,7 +396,16 @@ simulation_result simulate(const simulation_options& options,
     if (!options.decoder.codes.at(0).can_encode()) {
         refuse("code", options.decoder.codes[0].name(), "it cannot be encoded");
     }
-    return simulator(options).run(progress);
+    check_run_options(options.decoder, room::most_pieces);
+    auto deciding = options;
+    deciding.decoder = with_messages(options.decoder);
+    return simulate_where(
+        deciding,
+        because(deciding),
+        [&](device_link& link) {
+            return device_simulation(deciding, progress).run(link);
+        },
+        [&] { return simulator(deciding).run(progress); });
 }
 
 } // namespace gr::gpufec::ldpc

@@ -6,6 +6,8 @@
 #ifndef INCLUDED_GPUFEC_LDPC_SIMULATION_H
 #define INCLUDED_GPUFEC_LDPC_SIMULATION_H
 
+#include "channel/awgn.h"
+#include "lab/device_link.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <functional>
 
@@ -25,6 +27,10 @@ public:
     std::size_t frame_bytes() const;
     //! Writes the channel values of frame \p f as \p options want them.
     void channel_values(std::uint64_t f, std::byte* out) const;
+    //! The channel of int8 values, in which frame f begins with value f · sent().
+    awgn_channel int8_channel() const;
+    //! What is sent of codeword \p w, one bit per byte, 0 where a value is positive.
+    std::vector<std::uint8_t> sent_bits(unsigned w) const;
     //! The same frame's codeword, one bit per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
     {
@@ -32,6 +38,9 @@ public:
     }
 
 private:
+    awgn_channel unit_channel() const;
+    double nats() const;
+
     const ldpc_code d_code;
     const ldpc_encoder_kernel d_encoder;
     const llr_format d_format;
@@ -40,6 +49,29 @@ private:
     const double d_ebn0_db;
     const std::uint64_t d_seed;
     std::vector<std::uint8_t> d_codewords;
+};
+
+//! What became of one frame.
+struct frame_result {
+    std::uint32_t errors; //!< of the message
+    std::uint32_t iterations;
+    std::uint32_t unsatisfied;
+};
+
+struct simulation_options;
+
+//! Sends frames, receives and decodes them on a device.
+class device_link
+{
+public:
+    //! The frames that come next; says whether to go on.
+    using taker = std::function<bool(const std::vector<frame_result>&)>;
+
+    virtual ~device_link() = default;
+    virtual std::string device() const = 0;
+    //! Gives what became of the first \p frames frames, in order, to \p take.
+    //! \throws device_error
+    virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 
 struct simulation_options {
@@ -51,7 +83,13 @@ struct simulation_options {
     bool reference =
         false;            //!< sum-product in double, the same schedule, on the same noise
     unsigned threads = 1; //!< that make noise, and run the reference
+    //! Where noise is made; on a device of int8 values alone, and without a reference.
+    link_options<device_link, simulation_options> link = {};
 };
+
+//! A link on the only device of \p options; nullptr in a program without CUDA.
+//! \throws std::runtime_error if it cannot be had
+std::unique_ptr<device_link> make_device_link(const simulation_options& options);
 
 //! What became of the frames that were sent.
 struct error_counts {
@@ -70,13 +108,14 @@ struct error_counts {
 struct simulation_result {
     error_counts decoded, reference;
     std::string backend, device;
+    std::string channel = "host"; //!< or "device": where noise was made
 };
 
 /*!
  * \brief Sends random messages until enough of them are wrong.
  *
  * The same options give the same counts on every backend, with any batch and any number
- * of threads.
+ * of threads, and wherever noise is made.
  *
  * \param progress called now and then; it may throw
  */

@@ -36,6 +36,17 @@ void error_counter::compare(const std::uint8_t* sent,
     d_bits += count;
 }
 
+void error_counter::add(std::uint64_t count,
+                        const std::uint64_t* wrong,
+                        const std::uint64_t* wrong_end,
+                        std::uint64_t first)
+{
+    for (; wrong != wrong_end; ++wrong) {
+        wrong_bit(d_bits + (*wrong - first));
+    }
+    d_bits += count;
+}
+
 void error_counter::wrong_bit(std::uint64_t index)
 {
     const auto in_frame = d_frame_bits ? index % d_frame_bits : index;

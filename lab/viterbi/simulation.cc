@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "channel/awgn.h"
 #include "maximum_likelihood.h"
+#include "pipeline/stream_decoder.h"
 #include "simulation.h"
-#include "viterbi/block_plan.h"
+#include "viterbi/room.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,6 +17,12 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr std::uint64_t usual_segment = 1u << 16; // bits
+
+// Between errors of one event.
+unsigned event_gap(const simulation_options& options)
+{
+    return 5 * (options.decoder.code.constraint_length() - 1);
+}
 
 std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
 {
@@ -38,25 +44,30 @@ public:
         : d_options(options),
           d_decoder(options.decoder),
           d_code(options.decoder.code),
-          d_data(options.seed),
-          d_channel(options.ebn0_db, rate(), ~options.seed, amplitude())
+          d_data(data_of(options)),
+          d_channel(channel_of(options)),
+          d_segment_bits(segment_bits(options))
     {
-        const auto unit = streaming() ? std::uint64_t(8 * d_code.period())
-                                      : std::uint64_t(d_decoder.frame_bits);
-        const auto wanted =
-            std::max<std::uint64_t>(1, std::min(usual_segment, options.max_bits));
-        d_segment_bits = round_up(wanted, unit);
         const auto plan =
             make_block_plan(d_code, d_decoder.ends, d_decoder.frame_bits, 0, 0);
-        d_margin = round_up(16 * plan.overlap, unit);
+        d_margin = round_up(16 * plan.overlap, segment_unit(options));
+    }
+
+    // What a point ends with whole ones of.
+    static std::uint64_t segment_bits(const simulation_options& options)
+    {
+        const auto wanted =
+            std::max<std::uint64_t>(1, std::min(usual_segment, options.max_bits));
+        return round_up(wanted, segment_unit(options));
+    }
+    static std::uint64_t segments(const simulation_options& options)
+    {
+        const auto bits = segment_bits(options);
+        return std::max<std::uint64_t>(1, (options.max_bits + bits - 1) / bits);
     }
 
     std::uint64_t segment_bits() const { return d_segment_bits; }
-    std::uint64_t segments() const
-    {
-        return std::max<std::uint64_t>(
-            1, (d_options.max_bits + d_segment_bits - 1) / d_segment_bits);
-    }
+    std::uint64_t segments() const { return segments(d_options); }
 
     segment make(std::uint64_t index) const
     {
@@ -70,20 +81,10 @@ public:
 private:
     bool streaming() const { return d_decoder.ends == termination::streaming; }
 
-    double rate() const
+    static std::uint64_t segment_unit(const simulation_options& options)
     {
-        if (streaming()) {
-            return d_code.rate();
-        }
-        const conv_encoder_kernel encoder(d_code, d_decoder.ends, d_decoder.frame_bits);
-        return double(d_decoder.frame_bits) / encoder.coded_bits(d_decoder.frame_bits);
-    }
-
-    // Float input is rounded with soft_scale by the decoder, and so by the reference.
-    double amplitude() const
-    {
-        return d_decoder.format == soft_format::float32 ? awgn_channel::int8_amplitude
-                                                        : d_options.amplitude;
+        const auto& o = options.decoder;
+        return o.ends == termination::streaming ? 8 * o.code.period() : o.frame_bits;
     }
 
     // The stream's coded bits of count information bits from first on.
@@ -209,7 +210,7 @@ private:
     const conv_code& d_code;
     counter_random d_data;
     awgn_channel d_channel;
-    std::uint64_t d_segment_bits;
+    const std::uint64_t d_segment_bits;
     std::uint64_t d_margin;
 };
 
@@ -248,9 +249,8 @@ public:
           d_decoder(options.decoder),
           d_item_bytes(options.decoder.format == soft_format::float32 ? sizeof(float)
                                                                       : 1),
-          d_result(error_counter(5 * (options.decoder.code.constraint_length() - 1),
-                                 options.decoder.frame_bits,
-                                 d_decoder.decode_length()))
+          d_result(error_counter(
+              event_gap(options), options.decoder.frame_bits, d_decoder.decode_length()))
     {
         d_result.backend = d_decoder.active_backend();
         d_result.device = d_decoder.active_device();
@@ -374,12 +374,109 @@ private:
     bool d_stop = false;
 };
 
+// Counts what a device sent and decoded, as simulation counts what it does itself.
+class device_simulation
+{
+public:
+    device_simulation(const simulation_options& options,
+                      const block_plan& plan,
+                      const std::function<void(const simulation_result&)>& progress)
+        : d_options(options),
+          d_progress(progress),
+          d_segment_bits(source::segment_bits(options)),
+          d_segments(source::segments(options)),
+          d_result(error_counter(
+              event_gap(options), options.decoder.frame_bits, plan.decode_length))
+    {
+        d_result.backend = "cuda";
+        d_result.channel = "device";
+        d_result.decode_length = plan.decode_length;
+        d_result.overlap = plan.overlap;
+    }
+
+    simulation_result run(device_link& link)
+    {
+        d_result.device = link.device();
+        const auto planned = d_segments * d_segment_bits;
+        link.run(planned,
+                 [this](auto bits, const auto& wrong) { return take(bits, wrong); });
+        auto& counted = d_result.decoded;
+        if (!d_stop && counted.bits() != planned) {
+            throw std::runtime_error("the device ended after " +
+                                     std::to_string(counted.bits()) + " bits of " +
+                                     std::to_string(planned));
+        }
+        return d_result;
+    }
+
+private:
+    // Up to the end of a segment at a time: a point may end there.
+    bool take(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)
+    {
+        auto& counted = d_result.decoded;
+        const auto* next = wrong.data();
+        const auto* const end = next + wrong.size();
+        for (std::uint64_t first = 0; first < bits && !d_stop;) {
+            const auto index = counted.bits() / d_segment_bits;
+            const auto left = d_segment_bits - counted.bits() % d_segment_bits;
+            const auto n = std::min(left, bits - first);
+            const auto* const past = std::lower_bound(next, end, first + n);
+            counted.add(n, next, past, first);
+            d_result.errors_by_tenth[index * 10 / d_segments] += past - next;
+            next = past;
+            first += n;
+            d_stop = n == left && d_options.min_errors > 0 &&
+                     counted.errors() >= d_options.min_errors;
+        }
+        d_progress(d_result);
+        return !d_stop;
+    }
+
+    const simulation_options& d_options;
+    const std::function<void(const simulation_result&)>& d_progress;
+    const std::uint64_t d_segment_bits, d_segments;
+    simulation_result d_result;
+    bool d_stop = false;
+};
+
+std::string because(const simulation_options& options)
+{
+    return options.reference ? "maximum likelihood decodes the same noise"
+           : options.decoder.format == soft_format::float32
+               ? "noise of floats is made there"
+               : needs_host(options.decoder);
+}
+
 } // namespace
+
+awgn_channel channel_of(const simulation_options& options)
+{
+    const auto& o = options.decoder;
+    auto rate = o.code.rate();
+    if (o.ends != termination::streaming) {
+        const conv_encoder_kernel encoder(o.code, o.ends, o.frame_bits);
+        rate = double(o.frame_bits) / encoder.coded_bits(o.frame_bits);
+    }
+    // Float input is rounded with soft_scale by the decoder, and so by the reference.
+    const bool floats = o.format == soft_format::float32;
+    return awgn_channel(options.ebn0_db,
+                        rate,
+                        ~options.seed,
+                        floats ? awgn_channel::int8_amplitude : options.amplitude);
+}
 
 simulation_result simulate(const simulation_options& options,
                            const std::function<void(const simulation_result&)>& progress)
 {
-    return simulation(options, progress).run();
+    check_run_options(options.decoder, room::most_pieces);
+    return simulate_where(
+        options,
+        because(options),
+        [&](device_link& link) {
+            const auto plan = make_setup(options.decoder).plan;
+            return device_simulation(options, plan, progress).run(link);
+        },
+        [&] { return simulation(options, progress).run(); });
 }
 
 std::vector<std::byte> received_items(const simulation_options& options)

@@ -7,6 +7,8 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_SIMULATION_H
 #define INCLUDED_GPUFEC_VITERBI_SIMULATION_H
 
+#include "channel/awgn.h"
+#include "lab/device_link.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstdint>
 #include <functional>
@@ -34,6 +36,12 @@ public:
     //! The next \p count bits, one per byte.
     void
     compare(const std::uint8_t* sent, const std::uint8_t* decoded, std::size_t count);
+    //! The next \p count bits, which are right but for the \p wrong ones: they ascend,
+    //! counted from \p first for the first of these bits.
+    void add(std::uint64_t count,
+             const std::uint64_t* wrong,
+             const std::uint64_t* wrong_end,
+             std::uint64_t first);
 
     std::uint64_t bits() const { return d_bits; }
     std::uint64_t errors() const { return d_errors; }
@@ -76,6 +84,24 @@ struct position_test {
 //! known ends are rarer, and one that wraps around a tail-biting frame begins at 0.
 position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
+struct simulation_options;
+
+//! Sends random data, receives and decodes them on a device.
+class device_link
+{
+public:
+    //! So many information bits more, and which of them are decoded wrong: ascending,
+    //! counted from the first of these bits. Says whether to go on.
+    using taker =
+        std::function<bool(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)>;
+
+    virtual ~device_link() = default;
+    virtual std::string device() const = 0;
+    //! Gives the first \p bits bits of the simulation, in order, to \p take.
+    //! \throws device_error
+    virtual void run(std::uint64_t bits, const taker& take) = 0;
+};
+
 struct simulation_options {
     viterbi_options decoder;
     double ebn0_db = 3;             //!< infinity: no noise
@@ -85,7 +111,22 @@ struct simulation_options {
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< that make noise and decode by maximum likelihood
     bool reference = false; //!< full maximum likelihood on the same noise
+    //! Where data and noise are made; on a device of int8 and packed4 values alone, and
+    //! without a reference.
+    link_options<device_link, simulation_options> link = {};
 };
+
+//! The channel that the decoder of \p options hears. \throws std::invalid_argument
+awgn_channel channel_of(const simulation_options& options);
+//! The data that are sent.
+inline counter_random data_of(const simulation_options& options)
+{
+    return counter_random(options.seed);
+}
+
+//! A link on the only device of \p options; nullptr in a program without CUDA.
+//! \throws std::runtime_error if it cannot be had
+std::unique_ptr<device_link> make_device_link(const simulation_options& options);
 
 struct simulation_result {
     explicit simulation_result(const error_counter& empty)
@@ -96,19 +137,21 @@ struct simulation_result {
     error_counter reference;
     //! Errors of the decoder in each tenth of max_bits.
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
-    std::string backend, device; //!< that decoded
-    unsigned decode_length = 0;  //!< D
-    unsigned overlap = 0;        //!< L
-    double ratio = 0;            //!< of error rates, decoder over reference
-    double ratio_confidence = 0; //!< half of its 95 % interval, noise in common
+    std::string backend, device;  //!< that decoded
+    std::string channel = "host"; //!< or "device": where data and noise were made
+    unsigned decode_length = 0;   //!< D
+    unsigned overlap = 0;         //!< L
+    double ratio = 0;             //!< of error rates, decoder over reference
+    double ratio_confidence = 0;  //!< half of its 95 % interval, noise in common
 };
 
 /*!
  * \brief Random data, encoded, sent over an AWGN channel and decoded.
  *
  * One stream from beginning to end, or frame after frame, in segments that are made by
- * threads; the result does not depend on their number nor on the backend's batches.
- * \p progress is called after each segment.
+ * threads, or on the device that decodes; the result depends neither on where nor on the
+ * number of threads nor on batches. \p progress is called after each segment, or batch of
+ * the device.
  * \throws std::invalid_argument, or std::runtime_error if the decoder fails or does not
  *         return as many bits as it was sent
  */

@@ -6,17 +6,15 @@
  * input that is not as a batch has it, and of output that is not as the caller wants it.
  */
 
-#include "cuda/runtime.h"
+#include "cuda/slot_rounds.h"
 #include "device_arrays.h"
 #include "ldpc/frame_batch.h"
 #include "ldpc/room.h"
 #include "pipeline/backends.h"
 #include "pipeline/host_memory.h"
 #include "viterbi/room.h"
-#include <condition_variable>
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <vector>
@@ -168,116 +166,21 @@ __global__ void give_bits(const std::uint8_t* from,
     }
 }
 
-// ---- slots in flight ----
+// ---- arrays ----
 
-// What a batch decoder calls when a batch may have finished.
-class completion
-{
-public:
-    void notify()
-    {
-        {
-            std::lock_guard<std::mutex> lock(d_mutex);
-            ++d_count;
-        }
-        d_condition.notify_all();
-    }
-    //! Sleeps until \p finished says so.
-    template <class Finished>
-    void wait(Finished&& finished)
-    {
-        for (;;) {
-            std::uint64_t seen;
-            {
-                std::lock_guard<std::mutex> lock(d_mutex);
-                seen = d_count;
-            }
-            if (finished()) {
-                return;
-            }
-            std::unique_lock<std::mutex> lock(d_mutex);
-            d_condition.wait_for(
-                lock, std::chrono::milliseconds(100), [&] { return d_count != seen; });
-        }
-    }
-
-private:
-    std::mutex d_mutex;
-    std::condition_variable d_condition;
-    std::uint64_t d_count = 0;
-};
-
-// The batch decoder of a room on a device, and its slots.
+// Arrays through the batch decoder of a room on a device.
 template <class Room, class Slot>
-class device_arrays
+class device_arrays : public slot_rounds<Room, Slot>
 {
 public:
-    using job = typename Room::job;
-    using setup = typename Room::setup;
-
-    device_arrays(const setup& s, const run_options& run, int device)
-        : d_device(device), d_setup(s), d_slots(run.slots)
+    device_arrays(const typename Room::setup& s, const run_options& run, int device)
+        : slot_rounds<Room, Slot>(s, run, device)
     {
-        select(device);
-        const auto unit = Room::unit(s);
-        const auto whole = [unit](std::size_t n) { return (n + unit - 1) / unit * unit; };
-        const auto asked = whole(run.batch);
-        auto pieces = asked ? asked : Room::cuda_batch(s, run.slots, device);
-        if (!asked && run.most) {
-            pieces = std::min(pieces, whole(run.most));
-        }
-        d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device);
-        d_pieces = d_decoder->limits().pieces;
-        d_decoder->on_completion([this] { d_completion.notify(); });
-        d_queue.emplace();
     }
 
 protected:
-    ~device_arrays() { settle(); }
-
-    // Fills slot after slot, and empties each before it is filled again.
-    // \p fill(slot, number, batch) submits, \p empty(slot) takes what it decoded.
-    template <class Fill, class Empty>
-    void run(std::size_t batches, Fill&& fill, Empty&& empty)
-    {
-        use(d_device);
-        const struct settled {
-            device_arrays& self;
-            ~settled() { self.settle(); }
-        } settled{ *this };
-        for (std::size_t b = 0; b < batches + d_slots.size(); ++b) {
-            const auto number = unsigned(b % d_slots.size());
-            auto& s = d_slots[number];
-            if (s.busy) {
-                d_completion.wait([&] { return d_decoder->finished(number); });
-                s.busy = false;
-                empty(s);
-            }
-            if (b < batches) {
-                fill(s, number, b);
-            }
-        }
-        check(cudaStreamSynchronize(d_queue->get()), "conversion");
-    }
-
-    void submit(Slot& s, unsigned number, const job& j, const batch_memory& memory)
-    {
-        d_decoder->submit(number, j, memory);
-        s.busy = true;
-    }
-
-    // What was put on the queue is done before a batch that needs it is submitted.
-    void finish_queue() { check(cudaStreamSynchronize(d_queue->get()), "conversion"); }
-
-    template <class T>
-    static T* ensure(std::unique_ptr<buffer<T>>& memory, std::size_t count)
-    {
-        if (!memory || memory->bytes() < count * sizeof(T)) {
-            memory.reset();
-            memory = std::make_unique<buffer<T>>(std::max<std::size_t>(count, 1));
-        }
-        return memory->get();
-    }
+    using slot_rounds<Room, Slot>::d_queue;
+    using slot_rounds<Room, Slot>::ensure;
 
     // Rows of bits that lie in \p from to the caller's memory.
     void give(const std::uint8_t* from,
@@ -322,32 +225,6 @@ protected:
               "copy of the input");
         return reinterpret_cast<const std::byte*>(to);
     }
-
-    const int d_device;
-    const setup d_setup;
-    std::vector<Slot> d_slots;
-    std::size_t d_pieces = 0;
-    std::optional<stream> d_queue; // of conversions
-
-private:
-    // Nothing is in flight, whatever happened.
-    void settle() noexcept
-    {
-        for (unsigned number = 0; number < d_slots.size(); ++number) {
-            while (d_slots[number].busy) {
-                try {
-                    d_completion.wait([&] { return d_decoder->finished(number); });
-                } catch (const std::exception&) {
-                    // It failed, and so is not in flight.
-                }
-                d_slots[number].busy = false;
-            }
-        }
-        cudaStreamSynchronize(d_queue->get());
-    }
-
-    completion d_completion; // before the decoder, which calls it
-    std::unique_ptr<batch_decoder<job>> d_decoder;
 };
 
 using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
@@ -399,7 +276,10 @@ public:
                     fill_frames(s, number, call, first, n);
                 }
             },
-            [&](viterbi_array_slot& s) { empty(s, call); });
+            [&](viterbi_array_slot& s) {
+                empty(s, call);
+                return true;
+            });
     }
 
 private:
@@ -617,6 +497,7 @@ public:
                 for (std::size_t f = 0; f < s.frames; ++f) {
                     statuses[s.first + f] = { from[f].iterations, from[f].unsatisfied };
                 }
+                return true;
             });
     }
 

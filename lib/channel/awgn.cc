@@ -51,25 +51,24 @@ double sigma_of(double ebn0_db, double rate)
 
 } // namespace
 
-discrete_distribution::discrete_distribution(const std::array<double, 256>& probabilities)
+discrete_distribution::discrete_distribution(
+    const std::array<double, values>& probabilities)
 {
-    std::array<double, 256> share;
+    std::array<double, values> share;
     std::vector<unsigned> poor, rich;
-    for (unsigned i = 0; i < 256; ++i) {
+    for (unsigned i = 0; i < values; ++i) {
         share[i] = probabilities[i] * 256;
         (share[i] < 1 ? poor : rich).push_back(i);
     }
-    const auto full = std::uint64_t(1) << 56;
-    for (auto& e : d_entries) {
-        e.threshold = full;
+    for (unsigned i = 0; i < values; ++i) {
+        d_entries[i] = i; // itself, always
     }
     // Every poor column is filled up by a rich one.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();
         poor.pop_back();
-        d_entries[low].threshold = std::ldexp(share[low], 56);
-        d_entries[low].alias = high;
+        d_entries[low] = std::uint64_t(std::ldexp(share[low], 56)) << 8 | high;
         share[high] -= 1 - share[low];
         if (share[high] < 1) {
             rich.pop_back();

@@ -24,22 +24,31 @@ namespace gr::gpufec {
 class discrete_distribution
 {
 public:
+    static constexpr unsigned values = 256;
+
     discrete_distribution() = default;
-    explicit discrete_distribution(const std::array<double, 256>& probabilities);
+    explicit discrete_distribution(const std::array<double, values>& probabilities);
 
     //! The value for the uniform 64-bit number \p random.
     std::uint8_t operator()(std::uint64_t random) const
     {
-        const auto& e = d_entries[random & 255u];
-        return (random >> 8) < e.threshold ? random & 255u : e.alias;
+        return choose(d_entries.data(), random);
+    }
+
+    //! The table, for who has a copy of it elsewhere: a device.
+    const std::array<std::uint64_t, values>& entries() const { return d_entries; }
+    //! The same value from such a copy.
+    GPUFEC_HOST_DEVICE static std::uint8_t choose(const std::uint64_t* entries,
+                                                  std::uint64_t random)
+    {
+        const auto entry = entries[random & 255u];
+        return (random >> 8) < (entry >> 8) ? random & 255u : entry & 255u;
     }
 
 private:
-    struct entry {
-        std::uint64_t threshold = 0; // of 2^56
-        std::uint8_t alias = 0;
-    };
-    std::array<entry, 256> d_entries{};
+    // In the lowest byte what is drawn in place of a value, above it the threshold, of
+    // 2^56, from which on it is.
+    std::array<std::uint64_t, values> d_entries{};
 };
 
 /*!
@@ -75,6 +84,12 @@ public:
 
     //! Standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
+
+    //! What a device needs to make the same soft values: number n of the sequence chooses
+    //! the value of a coded bit 0, which a coded bit 1 negates.
+    const counter_random& random() const { return d_random; }
+    const discrete_distribution& int8_values() const { return d_int8; }
+    const discrete_distribution& packed4_values() const { return d_int4; } //!< not packed
 
     //! Coded bits \p first … (one per byte) as int8, rounded to nearest, within ±127.
     void int8(std::uint64_t first,

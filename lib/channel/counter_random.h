@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
 #define INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
 
+#include "pipeline/host_device.h"
 #include <cstddef>
 #include <cstdint>
 
@@ -24,7 +25,7 @@ public:
     explicit counter_random(std::uint64_t seed) : d_start(mix(seed + golden)) {}
 
     //! Number \p index of the sequence, uniform over 64 bits.
-    std::uint64_t operator()(std::uint64_t index) const
+    GPUFEC_HOST_DEVICE std::uint64_t operator()(std::uint64_t index) const
     {
         return mix(d_start + (index + 1) * golden);
     }
@@ -50,7 +51,7 @@ public:
 private:
     static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
 
-    static std::uint64_t mix(std::uint64_t z)
+    GPUFEC_HOST_DEVICE static std::uint64_t mix(std::uint64_t z)
     {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;

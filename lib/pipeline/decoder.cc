@@ -2,9 +2,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "engine.h"
+#include <pthread.h>
+#include <atomic>
+#include <new>
 #include <stdexcept>
 
 namespace gr::gpufec {
+
+namespace {
+
+std::atomic<unsigned> forks{ 0 };
+
+} // namespace
+
+unsigned forks_so_far()
+{
+    static const bool counted = [] {
+        if (pthread_atfork(nullptr, nullptr, [] { ++forks; }) != 0) {
+            throw std::bad_alloc();
+        }
+        return true;
+    }();
+    return counted ? forks.load(std::memory_order_relaxed) : 0;
+}
 
 decoder::decoder(std::unique_ptr<engine> e) : d_engine(std::move(e)) {}
 

@@ -7,9 +7,13 @@
 #define INCLUDED_GPUFEC_PIPELINE_ENGINE_H
 
 #include <gnuradio/gpufec/decoder.h>
-#include <unistd.h>
 
 namespace gr::gpufec {
+
+//! How often this process, or one that it comes from, was made by fork(): counted here,
+//! for who asks at each frame would notice the system call getpid(). \throws
+//! std::bad_alloc
+unsigned forks_so_far();
 
 class decoder::engine
 {
@@ -17,7 +21,7 @@ public:
     virtual ~engine() = default;
 
     //! Whether the process is the one that made it, and has its threads.
-    bool of_this_process() const { return getpid() == d_process; }
+    bool of_this_process() const { return forks_so_far() == d_forks; }
 
     virtual void finish() = 0;
     virtual bool ready() = 0;
@@ -42,7 +46,7 @@ public:
     virtual void unlock_lent(void* memory) = 0;
 
 private:
-    const pid_t d_process = getpid();
+    const unsigned d_forks = forks_so_far();
 };
 
 } // namespace gr::gpufec

@@ -46,7 +46,9 @@ public:
             return where_lent();
         }
         if (!d_open) {
-            std::memmove(slot, d_carry, bytes());
+            if (bytes() > 0) { // else there may be nothing to copy from
+                std::memmove(slot, d_carry, bytes());
+            }
             d_open = true;
         }
         return slot;

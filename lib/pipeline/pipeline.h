@@ -57,8 +57,10 @@ public:
         std::function<void()> completion = [] {};
         //! Makes the decoder that takes over from a failed one; empty: none does.
         std::function<std::unique_ptr<decoder>()> fallback;
-        //! A device failed with this message and the fallback has taken over.
-        std::function<void(const std::string&)> failed_over = [](const std::string&) {};
+        //! A device failed with this message and the fallback has taken over; so many
+        //! devices are left. May come from the destructor.
+        std::function<void(const std::string&, std::size_t)> failed_over =
+            [](const std::string&, std::size_t) {};
         //! A device is given up when nothing is asked of it any more, with this message.
         std::function<void(const std::string&)> given_up = [](const std::string&) {};
         //! That a device has for a batch once those before it are finished; 0: for ever.
@@ -513,7 +515,7 @@ private:
                 }
             }
         }
-        d_hooks.failed_over(reason);
+        d_hooks.failed_over(reason, devices());
         for (auto* s : d_flight) {
             if (std::exchange(s->lost, false)) {
                 if (d_draining) {

@@ -191,7 +191,10 @@ TEST(pipeline, fails_over_with_nothing_lost)
     std::vector<std::string> reasons;
     fake_pipeline::hooks h;
     h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
-    h.failed_over = [&](const std::string& what) { reasons.push_back(what); };
+    h.failed_over = [&](const std::string& what, std::size_t left) {
+        EXPECT_EQ(left, 0u);
+        reasons.push_back(what);
+    };
     fake_pipeline p(fakes({ &gpu }), 3, h);
     for (int i = 0; i < 3; ++i) {
         p.submit({ i });
@@ -297,6 +300,8 @@ TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
     fake_decoder::control a, b, cpu;
     fake_pipeline::hooks h;
     h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    std::size_t devices = 0;
+    h.failed_over = [&](const std::string&, std::size_t left) { devices = left; };
     fake_pipeline p(fakes({ &a, &b }), 2, h);
     const auto take = [&](fake_decoder::control& c, int number) {
         c.finish(number);
@@ -314,6 +319,7 @@ TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
     take(a, 0);
     EXPECT_EQ(p.ready(), nullptr); // the second one's: it moves
     EXPECT_EQ(p.devices(), 1u);
+    EXPECT_EQ(devices, 1u);
     EXPECT_EQ(cpu.submitted, std::vector<int>{ 1 });
     // The slot whose turn it is may be half full, so it is still used, once.
     p.submit({ 3 });

@@ -339,11 +339,10 @@ private:
             }
         }
         h.given_up = [this](const std::string& what) { log(log_level::error, what); };
-        h.failed_over = [this](const std::string& failure) {
+        h.failed_over = [this](const std::string& failure, std::size_t devices) {
             log(log_level::error,
                 failure + "; decoding goes on with the " +
-                    (d_pipeline->devices() > 0 ? "other devices" : "CPU") +
-                    ", nothing is lost");
+                    (devices > 0 ? "other devices" : "CPU") + ", nothing is lost");
         };
         d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
     }

@@ -3,6 +3,7 @@
 
 #include "corridor.h"
 #include "cpu.h"
+#include "links.h"
 #include "pipeline/cpu_decoder.h"
 #include "pipeline/cpu_variant.h"
 #include "room.h"
@@ -103,7 +104,7 @@ private:
             if (pieces[k].whole >= 0) {
                 std::memcpy(
                     frame, input + layout.whole_at + pieces[k].whole * size, size);
-                s.links[k] = { reinterpret_cast<frame_header*>(frame)->origin, 0, 1, 0 };
+                s.links[k] = { reinterpret_cast<frame_header*>(frame)->origin, 0, 1 };
             } else {
                 s.links[k] = s.finder.write(items, pieces[k].guess, job.warmup, frame);
             }
@@ -113,6 +114,13 @@ private:
             std::memcpy(out + k * d_setup.output_bytes() + d_setup.links_at(),
                         &s.links[k],
                         sizeof(link_header));
+        }
+        // Those that workers share are left to the caller.
+        for (unsigned k = 1; k < count; ++k) {
+            if (pieces[k - 1].whole < 0 && pieces[k].whole < 0) {
+                auto* const at = out + k * d_setup.output_bytes();
+                compare_found(d_setup, at - d_setup.output_bytes(), at);
+            }
         }
     }
 

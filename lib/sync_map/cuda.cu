@@ -8,6 +8,7 @@
 #include "cuda/first_plan.h"
 #include "cuda_corridor.cuh"
 #include "cuda_linear_any.cuh"
+#include "cuda_links.cuh"
 #include "cuda_starts.cuh"
 #include "cuda_tries.cuh"
 #include "cuda_words.h"
@@ -858,6 +859,19 @@ private:
                          s.queue.get());
         check(cudaGetLastError(), "kernel launch");
         mark("kernels");
+        if (d_starts && job.frames > 1) {
+            const auto links = d_setup.precision == sync_precision::float32
+                                   ? compare_links<float>
+                                   : compare_links<double>;
+            constexpr unsigned per_block = link_threads / link_parts;
+            const unsigned grid = (job.frames - 1 + per_block - 1) / per_block;
+            const auto* const pieces = reinterpret_cast<stream_piece*>(s.input.get());
+            const unsigned links_at = d_setup.links_at();
+            auto* const output = s.output.get();
+            links<<<grid, link_threads, 0, s.queue.get()>>>(g, links_at, pieces, output);
+            check(cudaGetLastError(), "kernel launch");
+            mark("links");
+        }
         copy_out(s, memory.output, s.output.get(), job.frames * d_setup.output_bytes());
         copy_out(s, memory.status, s.status.get(), job.frames * sizeof(sync_status));
         mark("copy_out");

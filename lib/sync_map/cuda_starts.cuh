@@ -188,7 +188,7 @@ __device__ void find_starts(const sync_geometry& g,
                 reinterpret_cast<int4*>(frame)[k] = from[k];
             }
             if (threadIdx.x == 0) {
-                *link = { reinterpret_cast<const frame_header*>(from)->origin, 0, 1, 0 };
+                *link = { reinterpret_cast<const frame_header*>(from)->origin, 0, 1 };
             }
             continue;
         }
@@ -224,8 +224,7 @@ __device__ void find_starts(const sync_geometry& g,
         if (threadIdx.x == 0) {
             *link = { std::int32_t(best.origin),
                       float(best.evidence),
-                      best.evidence >= search.accepted,
-                      0 };
+                      best.evidence >= search.accepted };
         }
     }
 }

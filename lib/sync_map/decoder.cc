@@ -10,6 +10,8 @@
 #include "stream.h"
 #include "stream_results.h"
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -26,7 +28,15 @@ class sync_decoder::impl : public stream_decoder<room>
 {
 public:
     impl(const sync_options& options, decoder_hooks hooks)
-        : stream_decoder(options, std::move(hooks), 1), d_options(options)
+        : impl(options, std::move(hooks), std::make_shared<std::atomic<bool>>(true))
+    {
+    }
+    impl(const sync_options& options,
+         decoder_hooks hooks,
+         std::shared_ptr<std::atomic<bool>> told)
+        : stream_decoder(options, telling(std::move(hooks), told), 1),
+          d_options(options),
+          d_told(std::move(told))
     {
         build();
     }
@@ -43,12 +53,17 @@ public:
 
     std::size_t push(const void* items, std::size_t count)
     {
-        advance();
         // No more ahead than the next frames need, whatever is pushed at a time.
-        const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
-                           d_setup->window + (d_search ? d_search->most_ahead() : 0);
-        const auto held = d_search ? ahead_of_search() : d_cutter->held();
-        const auto n = std::min(count, limit - std::min(limit, held));
+        const auto room = [this] {
+            const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
+                               d_setup->window + (d_search ? d_search->most_ahead() : 0);
+            const auto held = d_search ? ahead_of_search() : d_cutter->held();
+            return limit - std::min(limit, held);
+        };
+        if (d_next || room() < count) {
+            advance();
+        }
+        const auto n = std::min(count, room());
         d_cutter->push(items, n);
         advance();
         return n;
@@ -65,12 +80,16 @@ public:
     bool pull(frame& f)
     {
         release_given();
-        advance();
-        if (d_search) {
+        if (!d_search) {
+            advance();
+        } else if (d_search->results.proven() == 0) {
+            advance();
             take_results();
             if (!d_search->again.empty()) {
                 advance();
             }
+        }
+        if (d_search) {
             if (d_search->results.proven() == 0) {
                 return false;
             }
@@ -125,8 +144,12 @@ public:
     bool wait(std::chrono::milliseconds limit) override
     {
         release_given();
-        return (d_search && d_search->results.proven() > 0) ||
-               stream_decoder::wait(limit);
+        const bool there =
+            (d_search && d_search->results.proven() > 0) || stream_decoder::wait(limit);
+        if (there) {
+            *d_told = true;
+        }
+        return there;
     }
 
     void set_channel(const bsid_model& channel)
@@ -156,7 +179,17 @@ private:
         std::size_t whole = 0;
         std::int64_t first = INT64_MAX, last = 0; // items of frames that search
         std::int64_t oldest = INT64_MAX;          // where a frame begins
+        std::int64_t copied = 0; // items from first to there are in the slot
         bool given_up = false;
+
+        // As if new, with the memory that it has.
+        void clear()
+        {
+            auto memory = std::move(frames);
+            memory.clear();
+            *this = {};
+            frames = std::move(memory);
+        }
     };
     // A stream whose frames search.
     struct search {
@@ -184,7 +217,7 @@ private:
         // What is judged begins there; of streams before this one.
         std::uint64_t links = 0, failed = 0, failed_before = 0;
         flying_batch open;
-        std::deque<flying_batch> flight;
+        ring<flying_batch> flight;
         struct ordered {
             std::uint64_t number;
             std::vector<std::byte> metrics;
@@ -238,6 +271,7 @@ private:
                 d_deadline.start();
             });
         d_search->layout = d_setup->stream_input(d_batch);
+        d_search->results.reserve(d_batch);
         d_search->failed_before = failed;
         // The first ones have too little before them.
         const auto N = d_setup->outputs;
@@ -446,14 +480,19 @@ private:
                 return false;
             }
         }
-        const auto first = std::min(s.open.first, guess - before);
+        const auto first =
+            std::min(s.open.first, std::max(guess - before, d_cutter->first_item()));
         const auto last = std::max(s.open.last, guess + behind);
         if (d_count > 0 && last - first > std::int64_t(s.layout.most_items)) {
             send_search();
             return true;
         }
-        s.open.first = first;
+        if (first < s.open.first) {
+            s.open.first = first;
+            s.open.copied = 0;
+        }
         s.open.last = last;
+        copy_items(std::min(last, there));
         open_pieces()[d_count].whole = -1;
         add({ s.next++, guess, false, false });
         return true;
@@ -492,6 +531,17 @@ private:
         }
     }
 
+    // Copies items of the open batch before \p last, which are still in the caches if
+    // they have just been pushed.
+    void copy_items(std::int64_t last)
+    {
+        auto& open = d_search->open;
+        auto* const to = d_pipeline->filling()->input + d_search->layout.items_at;
+        const auto from = std::max(open.copied, open.first);
+        d_cutter->copy(from, last, to + (from - open.first) * d_setup->item_bytes());
+        open.copied = last;
+    }
+
     void send_search()
     {
         auto& s = *d_search;
@@ -500,10 +550,8 @@ private:
         auto oldest = s.carried || s.next < s.searching ? d_cutter->origin()
                                                         : s.guide.expected(s.next);
         if (open.whole < d_count) {
-            open.first = std::max(open.first, d_cutter->first_item());
             j.items = open.last - open.first;
-            d_cutter->copy(
-                open.first, open.last, d_pipeline->filling()->input + s.layout.items_at);
+            copy_items(open.last);
             for (std::size_t k = 0; k < d_count; ++k) {
                 open_pieces()[k].guess = std::int32_t(open.frames[k].origin - open.first);
             }
@@ -511,11 +559,12 @@ private:
         for (const auto& f : open.frames) {
             open.oldest = std::min(open.oldest, f.origin);
         }
-        s.flight.push_back(std::exchange(open, {}));
+        std::swap(s.flight.add(), open);
+        open.clear();
         d_count = 0;
         submit(j);
-        for (const auto& batch : s.flight) {
-            oldest = std::min(oldest, batch.oldest);
+        for (std::size_t i = 0; i < s.flight.size(); ++i) {
+            oldest = std::min(oldest, s.flight[i].oldest);
         }
         if (s.results.size() > 0) {
             oldest = std::min(oldest, s.results.front().origin);
@@ -523,17 +572,46 @@ private:
         d_cutter->forget(oldest - s.guide.items_before() - d_setup->search.most);
     }
 
+    // Notes in \p told whenever something may have come to an end.
+    static decoder_hooks telling(decoder_hooks hooks,
+                                 std::shared_ptr<std::atomic<bool>> told)
+    {
+        hooks.wake = [told, wake = std::move(hooks.wake)] {
+            *told = true;
+            wake();
+        };
+        return hooks;
+    }
+
+    // The oldest slot if it has finished. A device that is asked for each frame that is
+    // pushed costs more than the rest: it is asked when it may have come to an end, and
+    // now and then, for one that fails may not tell.
+    const pipeline<job>::slot* finished_slot()
+    {
+        using clock = std::chrono::steady_clock;
+        const auto now = clock::now();
+        if (!d_told->exchange(false) && now - d_asked < std::chrono::milliseconds(1)) {
+            return nullptr;
+        }
+        d_asked = now;
+        const auto* const slot = d_pipeline->ready();
+        if (slot) {
+            *d_told = true; // so may have the next
+        }
+        return slot;
+    }
+
     // Looks at all that has been decoded, until there are frames to be given.
     void take_results()
     {
         auto& s = *d_search;
         while (!s.in_place) {
-            const auto* const slot = d_pipeline->ready();
+            const auto* const slot = finished_slot();
             if (!slot) {
                 return;
             }
-            const auto batch = std::move(s.flight.front());
-            s.flight.pop_front();
+            const auto& batch = s.flight.front();
+            s.flight.pop(); // whose memory stays until another is added
             const bool alone = s.results.size() == 0;
             bool again = false;
             for (std::size_t k = 0; !batch.given_up && k < batch.frames.size(); ++k) {
@@ -566,6 +644,8 @@ private:
             link_header link;
             std::memcpy(&link, r.output + d_setup->links_at(), sizeof(link));
             r.origin = batch.first + link.origin;
+            r.compared = link.compared;
+            r.to_previous = link.to_previous;
         }
         const auto items = d_cutter->place_of(r.origin).items;
         r.locked = r.status.valid && follows(r.status, std::max<std::int64_t>(1, items));
@@ -607,10 +687,10 @@ private:
         s.carried = true;
         s.next = s.results.next();
         s.again.clear();
-        s.open = {};
+        s.open.clear();
         d_count = 0;
-        for (auto& batch : s.flight) {
-            batch.given_up = true;
+        for (std::size_t i = 0; i < s.flight.size(); ++i) {
+            s.flight[i].given_up = true;
         }
         if (!std::exchange(d_said_carried, true)) {
             log(log_level::warning,
@@ -635,6 +715,8 @@ private:
     std::optional<stream_cutter> d_cutter;
     std::unique_ptr<search> d_search;
     bool d_said_carried = false;
+    const std::shared_ptr<std::atomic<bool>> d_told;
+    std::chrono::steady_clock::time_point d_asked{};
     double d_lock_limit = 0;
     std::deque<stream_cutter::place> d_places; // of frames not yet pulled
     std::size_t d_count = 0;                   // frames in the open slot

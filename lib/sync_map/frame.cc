@@ -231,7 +231,7 @@ void write_links(const setup& setup,
                  const double* const (&metrics)[4],
                  std::byte* out)
 {
-    const link_header link{ header.origin, 0, 1, 0 };
+    const link_header link{ header.origin, 0, 1 };
     std::memcpy(out + setup.links_at(), &link, sizeof(link));
     auto* to = out + setup.metrics_at();
     for (const auto* row : metrics) {

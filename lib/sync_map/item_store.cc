@@ -2,25 +2,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "item_store.h"
+#include <sys/mman.h>
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace gr::gpufec::sync_map {
+
+// Its pages are there at once, and large ones where the system has them, for what a page
+// costs when it is touched first is more than the items on it do.
+item_store::chunk item_store::make_chunk()
+{
+    chunk made(static_cast<std::byte*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));
+    if (!made) {
+        throw std::bad_alloc();
+    }
+    madvise(made.get(), chunk_bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    madvise(made.get(), chunk_bytes, MADV_POPULATE_WRITE);
+#endif
+    return made;
+}
 
 void item_store::push(const std::byte* items, std::size_t count)
 {
     for (std::size_t done = 0; done < count;) {
-        const auto chunk = std::size_t(d_end / chunk_items - d_first / chunk_items);
+        const auto chunk = std::size_t(d_end / d_chunk_items - d_first / d_chunk_items);
         if (chunk == d_chunks.size()) {
             if (d_spare.empty()) {
-                d_spare.emplace_back(new std::byte[chunk_items * d_item_bytes]);
+                d_spare.push_back(make_chunk());
             }
             d_chunks.push_back(std::move(d_spare.back()));
             d_spare.pop_back();
         }
         const auto n =
-            std::min<std::size_t>(count - done, chunk_items - d_end % chunk_items);
-        std::memcpy(d_chunks[chunk].get() + d_end % chunk_items * d_item_bytes,
+            std::min<std::size_t>(count - done, d_chunk_items - d_end % d_chunk_items);
+        std::memcpy(d_chunks[chunk].get() + d_end % d_chunk_items * d_item_bytes,
                     items + done * d_item_bytes,
                     n * d_item_bytes);
         done += n;
@@ -30,9 +47,9 @@ void item_store::push(const std::byte* items, std::size_t count)
 
 void item_store::forget(std::int64_t item)
 {
-    const auto before = d_first / chunk_items;
+    const auto before = d_first / d_chunk_items;
     d_first = std::max(d_first, std::min(item, d_end));
-    for (auto n = d_first / chunk_items - before; n > 0 && !d_chunks.empty(); --n) {
+    for (auto n = d_first / d_chunk_items - before; n > 0 && !d_chunks.empty(); --n) {
         d_spare.push_back(std::move(d_chunks.front()));
         d_chunks.pop_front();
     }
@@ -41,7 +58,7 @@ void item_store::forget(std::int64_t item)
 void item_store::copy(std::int64_t from, std::int64_t to, std::byte* out) const
 {
     while (from < to) {
-        const auto n = std::min(to - from, chunk_items - from % chunk_items);
+        const auto n = std::min(to - from, d_chunk_items - from % d_chunk_items);
         std::memcpy(out, at(from), n * d_item_bytes);
         out += n * d_item_bytes;
         from += n;
@@ -53,7 +70,7 @@ item_span item_store::span(std::int64_t from, std::int64_t to) const
     if (to <= from) {
         return { nullptr, 0 };
     }
-    if (from / chunk_items == (to - 1) / chunk_items) {
+    if (from / d_chunk_items == (to - 1) / d_chunk_items) {
         return { at(from), to - from };
     }
     d_span.resize((to - from) * d_item_bytes);

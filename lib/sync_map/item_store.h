@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -29,7 +30,10 @@ struct item_span {
 class item_store
 {
 public:
-    explicit item_store(std::size_t item_bytes) : d_item_bytes(item_bytes) {}
+    explicit item_store(std::size_t item_bytes)
+        : d_item_bytes(item_bytes), d_chunk_items(chunk_bytes / item_bytes)
+    {
+    }
 
     void push(const std::byte* items, std::size_t count);
     //! Items before number \p item are not asked for any more.
@@ -44,17 +48,24 @@ public:
     item_span span(std::int64_t from, std::int64_t to) const;
 
 private:
-    static constexpr std::int64_t chunk_items = 1 << 16;
+    static constexpr std::size_t chunk_bytes = 1 << 21; // a large page
+
+    struct deleter {
+        void operator()(std::byte* p) const { std::free(p); }
+    };
+    using chunk = std::unique_ptr<std::byte, deleter>;
+    static chunk make_chunk();
 
     const std::byte* at(std::int64_t item) const
     {
-        return d_chunks[item / chunk_items - d_first / chunk_items].get() +
-               item % chunk_items * d_item_bytes;
+        return d_chunks[item / d_chunk_items - d_first / d_chunk_items].get() +
+               item % d_chunk_items * d_item_bytes;
     }
 
     std::size_t d_item_bytes;
-    std::deque<std::unique_ptr<std::byte[]>> d_chunks; // the first has item d_first
-    std::vector<std::unique_ptr<std::byte[]>> d_spare;
+    std::int64_t d_chunk_items;
+    std::deque<chunk> d_chunks; // the first has item d_first
+    std::vector<chunk> d_spare;
     std::int64_t d_first = 0, d_end = 0;
     mutable std::vector<std::byte> d_span;
 };

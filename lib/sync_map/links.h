@@ -18,23 +18,15 @@ struct frame_ends {
     std::int64_t origin;      //!< received item of boundary 0 at drift 0
 };
 
-struct link {
-    //! Total variation between α that a frame ends with and α that the next began with.
-    double difference = 0;
-    //! No posterior of the next frame is off by more because of that.
-    double start_bound = 0;
-    //! No posterior of the frame is off by more because it looks ahead so far only.
-    double end_bound = 0;
-};
+//! Drift number m of the next frame is number m + so much of this one.
+int link_shift(const setup& setup, std::int64_t origin, std::int64_t next);
 
-/*!
- * \brief Compares the boundary between two frames.
- *
- * With β of boundary 0, a posterior is A(D) / Σ α·β with A(D) at most Σ α·β; so, with
- * both α scaled to Σ α·β = 1, it changes by at most Σ |α − α'|·β. The same holds with α
- * and β exchanged.
- */
+//! Compares the boundary between two frames.
 link compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
+
+//! Compares the outputs of two frames of a batch, both found among its items, and writes
+//! that into the next one's header.
+void compare_found(const setup& setup, const std::byte* before, std::byte* next);
 
 //! Links prove frames that differ by no more than this.
 double link_tolerance(const setup& setup);

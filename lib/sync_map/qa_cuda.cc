@@ -6,9 +6,11 @@
 
 #include "cuda/devices.h"
 #include "job.h"
+#include "links.h"
 #include "qa_support.h"
 #include <gtest/gtest.h>
 #include <cstdlib>
+#include <cstring>
 
 namespace gr::gpufec::sync_map {
 namespace {
@@ -274,6 +276,67 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
             EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                       4 * tolerance(precision))
                 << "n " << code.n() << " q " << code.q();
+        }
+    }
+}
+
+// To the last bit, so that it does not matter where a batch begins. Frames that warm up
+// for too short a time differ.
+TEST_F(sync_cuda, links_are_compared_as_on_the_host)
+{
+    const unsigned frames = small_scale() ? 12 : 150;
+    const auto data =
+        random_frames(codebook_random(10, 8, 24, 4), { 1e-2, 1e-2, 1e-3 }, frames);
+    for (const auto precision : precisions) {
+        auto o = data.options;
+        o.mode = sync_mode::stream;
+        o.precision = precision;
+        o.drifts = false;
+        const auto setup = make_setup(o);
+        ASSERT_TRUE(bool(setup.search));
+        const auto decoder = room::make_cuda(setup, frames, 1, 0);
+        const auto limits = decoder->limits();
+        const auto layout = setup.stream_input(frames);
+        const host_memory in(limits.input_bytes), out(limits.output_bytes),
+            status(limits.status_bytes);
+        std::size_t at = 0;
+        for (unsigned f = 0; f < frames; ++f) {
+            reinterpret_cast<stream_piece*>(in.data())[f] = { -1, std::int32_t(at) };
+            const auto& items = data.received[f];
+            std::memcpy(in.data() + layout.items_at + at, items.data(), items.size());
+            at += items.size();
+        }
+        for (const unsigned warmup : { 1u, 3u, setup.search.warmup }) {
+            decoder->submit(
+                0, { frames, 0, at, warmup }, { in.data(), out.data(), status.data() });
+            while (!decoder->finished(0)) {
+            }
+            unsigned different = 0;
+            for (unsigned f = 0; f < frames; ++f) {
+                const auto* const mine = out.data() + f * setup.output_bytes();
+                link_header header;
+                std::memcpy(&header, mine + setup.links_at(), sizeof(header));
+                ASSERT_EQ(header.compared, f > 0);
+                if (f == 0) {
+                    continue;
+                }
+                const auto* const other = mine - setup.output_bytes();
+                link_header before;
+                std::memcpy(&before, other + setup.links_at(), sizeof(before));
+                const auto l = compare(setup,
+                                       { other + setup.metrics_at(), before.origin },
+                                       { mine + setup.metrics_at(), header.origin });
+                EXPECT_EQ(header.to_previous.difference, l.difference) << f;
+                EXPECT_EQ(header.to_previous.start_bound, l.start_bound) << f;
+                EXPECT_EQ(header.to_previous.end_bound, l.end_bound) << f;
+                // The first have too little before them, the last too little behind.
+                different += f > 2 && f + 2 < frames && l.difference > 1e-5;
+            }
+            if (warmup == 1) {
+                EXPECT_GT(different, frames / 4);
+            } else if (warmup == setup.search.warmup) {
+                EXPECT_EQ(different, 0u);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_SETUP_H
 
 #include "channel.h"
+#include "link_rule.h"
 #include "pipeline/batch_decoder.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <vector>
@@ -53,8 +54,11 @@ struct link_header {
     std::int32_t origin; //!< received item of boundary 0 at drift 0
     float evidence;      //!< logarithm, against random items; 0: was not looked for
     std::uint32_t found; //!< whether that is enough
-    std::uint32_t unused;
+    std::uint32_t compared = 0; //!< with the frame before it in the batch
+    link to_previous{};         //!< if so
+    std::uint32_t unused = 0;
 };
+static_assert(sizeof(link_header) % 16 == 0, "window metrics lie behind it");
 
 //! What all frames of a batch have in common.
 struct setup {

@@ -147,8 +147,7 @@ link_header start_finder::find(const item_span& items,
     }
     return { std::int32_t(best.origin - guess),
              float(best.evidence),
-             best.evidence >= accepted,
-             0 };
+             best.evidence >= accepted };
 }
 
 link_header start_finder::write(const item_span& items,

@@ -17,10 +17,13 @@ stream_results::stream_results(const setup& setup, std::uint64_t first, order ag
 
 void stream_results::add(const stream_frame& f, bool known)
 {
-    entry e;
+    auto& e = d_frames.add();
     e.frame = f;
+    e.kept = false;
+    e.version = 0;
     e.from = known ? 0 : -1;
-    d_frames.push_back(std::move(e));
+    e.looked_at = -1;
+    e.holds = e.waits = false;
 }
 
 std::uint64_t stream_results::next() const
@@ -34,7 +37,7 @@ std::uint64_t stream_results::next() const
 
 void stream_results::replace(const stream_frame& f)
 {
-    auto& e = d_frames.at(f.number - d_frames.front().frame.number);
+    auto& e = d_frames[f.number - d_frames.front().frame.number];
     e.waits = false;
     e.looked_at = -1;
     // Where items were lost, what is carried over them does not follow the code, or
@@ -45,6 +48,7 @@ void stream_results::replace(const stream_frame& f)
                                                          f.status.log_probability + slip);
     if (!own) {
         e.frame = f;
+        e.kept = false;
         keep(e);
         ++e.version;
     } else {
@@ -55,10 +59,12 @@ void stream_results::replace(const stream_frame& f)
 void stream_results::look(const entry& before, entry& e)
 {
     e.looked_at = before.version;
-    const auto l = compare(d_setup, before.ends(d_setup), e.ends(d_setup));
+    const bool as_compared = e.frame.compared && before.version == 0 && e.version == 0;
+    const auto l = as_compared ? e.frame.to_previous
+                               : compare(d_setup, before.ends(d_setup), e.ends(d_setup));
     if (e.from == long(before.version)) {
         e.holds = true;
-        e.frame.bound = std::max(e.frame.bound, l.end_bound);
+        e.frame.bound = std::max<double>(e.frame.bound, l.end_bound);
         return;
     }
     ++d_links;
@@ -106,33 +112,34 @@ void stream_results::settle()
 void stream_results::pop()
 {
     auto& e = d_frames.front();
-    if (!e.kept.empty() || d_frames.size() == 1) {
-        d_before = std::move(e);
-        keep(d_before);
+    if (e.kept || d_frames.size() == 1) {
+        keep(e);
+        std::swap(d_before, e);
         d_any = true;
     }
-    d_frames.pop_front();
+    d_frames.pop();
     --d_proven;
 }
 
 void stream_results::keep(entry& e) const
 {
-    if (e.kept.empty() || e.frame.output != e.kept.data()) {
-        e.kept.assign(e.frame.output, e.frame.output + d_setup.output_bytes());
-        e.frame.output = e.kept.data();
+    if (!e.kept) {
+        e.memory.assign(e.frame.output, e.frame.output + d_setup.output_bytes());
+        e.frame.output = e.memory.data();
+        e.kept = true;
     }
 }
 
 void stream_results::keep()
 {
-    for (auto& e : d_frames) {
-        keep(e);
+    for (std::size_t i = 0; i < d_frames.size(); ++i) {
+        keep(d_frames[i]);
     }
 }
 
 const frame_ends* stream_results::give_up()
 {
-    d_frames.erase(d_frames.begin() + d_proven, d_frames.end());
+    d_frames.cut(d_proven);
     if (d_frames.empty() && !d_any) {
         return nullptr;
     }

@@ -8,8 +8,8 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_RESULTS_H
 
 #include "links.h"
+#include "ring.h"
 #include "setup.h"
-#include <deque>
 #include <functional>
 #include <vector>
 
@@ -21,7 +21,9 @@ struct stream_frame {
     sync_status status{};
     std::int64_t origin = 0; //!< received item of boundary 0 at drift 0
     bool locked = false;
-    double bound = 0; //!< see sync_decoder::frame
+    double bound = 0;      //!< see sync_decoder::frame
+    bool compared = false; //!< with the frame before it, as both were first decoded
+    link to_previous{};    //!< if so
 };
 
 /*!
@@ -40,6 +42,9 @@ public:
 
     //! \p first: number of the first frame.
     stream_results(const setup& setup, std::uint64_t first, order again);
+
+    //! Makes room for so many frames.
+    void reserve(std::size_t frames) { d_frames.reserve(frames); }
 
     //! The next frame of the stream, whose output stays where it is; \p known: it began
     //! with what the one before ends with.
@@ -71,7 +76,8 @@ public:
 private:
     struct entry {
         stream_frame frame;
-        std::vector<std::byte> kept;
+        std::vector<std::byte> memory; // for output that is kept
+        bool kept = false;
         unsigned version = 0; // how often it was decoded again
         long from = -1;       // version of the one before that it began with
         long looked_at = -1; // version of the one before that the link was looked at with
@@ -91,7 +97,7 @@ private:
     const std::uint64_t d_first;
     const order d_again;
     const double d_tolerance;
-    std::deque<entry> d_frames;
+    ring<entry> d_frames;
     entry d_before; // the last one that was popped
     bool d_any = false;
     frame_ends d_last{};

@@ -17,14 +17,9 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_BLOCK_PLAN_H
 #define INCLUDED_GPUFEC_VITERBI_BLOCK_PLAN_H
 
+#include "pipeline/host_device.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstdint>
-
-#ifdef __CUDACC__
-#define GPUFEC_HOST_DEVICE __host__ __device__
-#else
-#define GPUFEC_HOST_DEVICE
-#endif
 
 namespace gr::gpufec::viterbi {
 

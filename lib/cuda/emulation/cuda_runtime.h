@@ -32,11 +32,14 @@ struct alignas(16) int4 {
 };
 
 struct dim3 {
-    dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
+    constexpr dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
     unsigned x, y;
 };
 
-extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+// Not thread_local, whose uses ask for a constructor first: GCC 12's -fsanitize=null then
+// compares the address with null by the flags of an addition, in whose place the linker
+// may put one that sets none (leaq), and so it finds null where there is none.
+extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
 struct emulated_event;
@@ -133,6 +136,14 @@ inline double __hiloint2double(int high, int low)
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
 {
     return unsigned((std::uint64_t(high) << 32 | low) >> (shift % 32));
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+//! Blocks and their threads take turns.
+inline unsigned atomicAdd(unsigned* to, unsigned more)
+{
+    const auto before = *to;
+    *to += more;
+    return before;
 }
 inline unsigned __brev(unsigned x)
 {

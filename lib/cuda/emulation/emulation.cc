@@ -20,11 +20,15 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) (void)(at), (void)(bytes)
 #endif
 
-thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+__thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// The shared memory that the room's kernels declare.
+// The shared memory that kernels declare: one, by the names they have for it.
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
+}
+namespace gr::gpufec::on_device {
+extern std::uint64_t shared[(227 << 10) / sizeof(std::uint64_t)]
+    __attribute__((alias("_ZN2gr6gpufec8sync_map6sharedE")));
 }
 
 namespace {

@@ -348,6 +348,9 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
     }
     return within_memory([&] {
         void* const memory = std::malloc(bytes + 1);
+        if (!memory) {
+            throw std::bad_alloc();
+        }
         try {
             emulated.allocated[memory] = bytes;
         } catch (...) {

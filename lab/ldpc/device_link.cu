@@ -1,0 +1,373 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The simulation of an LDPC code on a device: the codewords of the host's frame_source,
+ * sent in turn, noise, decoding and the count of wrong bits. */
+
+#include "lab/device_link.cuh"
+#include "ldpc/frame_batch.h"
+#include "ldpc/input_format.h"
+#include "ldpc/room.h"
+#include "pipeline/host_memory.h"
+#include "pipeline/packed_bits.h"
+#include "simulation.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr::gpufec::ldpc {
+
+namespace {
+
+using namespace cuda;
+using namespace on_device;
+
+constexpr unsigned group_values = 16;
+constexpr unsigned words_in_turn = frame_source::words;
+
+// Where a position of the codeword gets its value from, instead of a bit that is sent.
+constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
+
+// What frames are made of.
+struct frames_sent {
+    counter_random noise;
+    unsigned n, sent;
+    const std::uint32_t* bits;    // that are sent of each codeword, the first lowest
+    unsigned words;               // of 32 bits, of each codeword
+    const std::uint32_t* sources; // of each position; nullptr: all are sent in order
+};
+
+/* Channel values of \p frames frames from \p first on, in the steps of the decoder.
+ * \p tables has the noise and, behind it, the steps of each byte that can be received, of
+ * a punctured bit and of a shortened one. */
+template <class Value>
+__global__ void receive(frames_sent s,
+                        const std::uint64_t* tables,
+                        unsigned table_words,
+                        std::uint64_t first,
+                        std::uint64_t frames,
+                        std::uint64_t stride,
+                        Value* out)
+{
+    take_tables(tables, table_words);
+    const auto* const steps =
+        reinterpret_cast<const Value*>(shared + discrete_distribution::values);
+    const auto groups = (s.n + group_values - 1) / group_values;
+    for (auto g = first_item(); g < frames * groups; g += item_stride()) {
+        const auto f = quotient(g, groups);
+        const auto begin = unsigned(g - f * groups) * group_values;
+        const auto count = s.n - begin < group_values ? s.n - begin : group_values;
+        const auto frame = first + f;
+        const auto noise = frame * s.sent;
+        const auto* const bits = s.bits + frame % words_in_turn * s.words;
+        // All of the group are in one word where they are sent in order.
+        const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
+        group<Value, group_values> made;
+#pragma unroll
+        for (unsigned i = 0; i < group_values; ++i) {
+            auto source = begin + i;
+            auto bit = together >> i & 1u;
+            if (s.sources) {
+                source = i < count ? s.sources[source] : no_value;
+                if (source >= s.sent) {
+                    made.put(i, steps[source == certain_zero ? 257 : 256]);
+                    continue;
+                }
+                bit = bits[source / 32] >> source % 32 & 1u;
+            }
+            made.put(i, steps[std::uint8_t(received(s.noise(noise + source), bit))]);
+        }
+        made.store(out + f * stride + begin, count);
+    }
+}
+
+// Adds to \p errors of each frame how many of its decisions are not those that were sent,
+// where \p counted has ones; words as decisions lie in memory.
+__global__ void compare(std::uint64_t first,
+                        std::uint64_t frames,
+                        unsigned words,
+                        const std::uint32_t* decided,
+                        const std::uint32_t* sent,
+                        const std::uint32_t* counted,
+                        unsigned* errors)
+{
+    for (auto i = first_item(); i < frames * words; i += item_stride()) {
+        const auto f = quotient(i, words);
+        const auto w = unsigned(i - f * words);
+        const auto codeword = (first + f) % words_in_turn;
+        const auto wrong = (decided[i] ^ sent[codeword * words + w]) & counted[w];
+        if (wrong) {
+            atomicAdd(errors + f, unsigned(__popc(wrong)));
+        }
+    }
+}
+
+struct locked_memory : host_memory {
+    explicit locked_memory(std::size_t bytes) : host_memory(bytes)
+    {
+        page_lock(data(), size());
+    }
+    ~locked_memory() { page_unlock(data()); }
+};
+
+struct link_slot {
+    bool busy = false;
+    std::unique_ptr<buffer<std::uint8_t>> input, output;
+    std::unique_ptr<locked_memory> status;
+    std::unique_ptr<host_memory> table;
+    std::size_t tabled = 0; // frames that the table in its input is of
+    ldpc::job job;
+    std::uint64_t first = 0; // of the batch in flight
+    std::size_t frames = 0;
+};
+
+class cuda_link final : public device_link, private slot_rounds<room, link_slot>
+{
+public:
+    cuda_link(const simulation_options& options, unsigned times)
+        : slot_rounds(make_setup(options.decoder),
+                      run_of(options),
+                      options.decoder.devices.at(0),
+                      times),
+          d_code(options.decoder.codes.at(0)),
+          d_limits(d_setup.limits(d_pieces)),
+          d_output_words(unsigned(d_setup.frame_output_bytes(d_code) / 4)),
+          d_errors(d_pieces)
+    {
+        cudaDeviceProp properties;
+        check(cudaGetDeviceProperties(&properties, d_device), "device properties");
+        d_name = properties.name;
+        const frame_source source(options.decoder, options.ebn0_db, options.seed);
+        d_tables = copied(tables_of(source, options.decoder));
+        take_codewords(source);
+        take_sources();
+        d_frames.push_back({ source.int8_channel().random(),
+                             d_code.n(),
+                             d_code.sent(),
+                             d_bits->get(),
+                             (d_code.sent() + 31) / 32,
+                             d_sources ? d_sources->get() : nullptr });
+        for (auto& s : d_slots) {
+            ensure(s.input, d_limits.input_bytes);
+            ensure(s.output, d_limits.output_bytes);
+            s.status = std::make_unique<locked_memory>(d_limits.status_bytes);
+            s.table = std::make_unique<host_memory>(ldpc::job::values_offset(d_pieces));
+        }
+    }
+
+    std::string device() const override { return d_name; }
+
+    void run(std::uint64_t frames, const taker& take) override
+    {
+        slot_rounds::run((frames + d_pieces - 1) / d_pieces,
+                         [&](link_slot& s, unsigned number, std::size_t b) {
+                             s.first = std::uint64_t(b) * d_pieces;
+                             s.frames =
+                                 std::min<std::uint64_t>(d_pieces, frames - s.first);
+                             fill(s, number);
+                         },
+                         [&](link_slot& s) {
+                             count(s);
+                             return take(d_results);
+                         });
+    }
+
+private:
+    using numbers = buffer<std::uint32_t>;
+
+    // A short simulation need not wait for the memory of a long one.
+    static run_options run_of(const simulation_options& options)
+    {
+        run_options run = options.decoder;
+        run.most = std::clamp<std::uint64_t>(options.max_frames, 1, room::most_pieces);
+        return run;
+    }
+
+    std::vector<std::uint64_t> tables_of(const frame_source& source,
+                                         const ldpc_options& options) const
+    {
+        const auto channel = source.int8_channel();
+        const auto& noise = channel.int8_values().entries();
+        std::vector<std::uint64_t> tables(noise.begin(), noise.end());
+        const auto rule = d_setup.rule(d_code);
+        const auto size = d_setup.value_bytes();
+        std::vector<std::int8_t> received;
+        for (unsigned value = 0; value < 256; ++value) {
+            received.push_back(std::int8_t(value));
+        }
+        // 256 of bytes, two of bits that are not sent.
+        std::vector<std::byte> steps((received.size() + 2) * size + 8);
+        input_format(rule, llr_format::int8, options.llr_scale, options.positive_bit)
+            .convert(received.data(), 0, received.size(), steps.data());
+        auto* const certain = &steps[257 * size];
+        const auto limit = rule.channel_limit;
+        switch (d_setup.precision) {
+        case ldpc_precision::int8:
+            *certain = std::byte(std::int8_t(limit));
+            break;
+        case ldpc_precision::int16: {
+            const auto value = std::int16_t(limit);
+            std::memcpy(certain, &value, size);
+            break;
+        }
+        default:
+            std::memcpy(certain, &limit, size);
+        }
+        const auto begin = tables.size();
+        tables.resize(begin + steps.size() / 8);
+        std::memcpy(&tables[begin], steps.data(), (tables.size() - begin) * 8);
+        return tables;
+    }
+
+    // The bits that are sent, and the decisions that are right, of all codewords; and
+    // which of these are of the message.
+    void take_codewords(const frame_source& source)
+    {
+        const auto words = (d_code.sent() + 31) / 32;
+        std::vector<std::uint32_t> bits(std::size_t(words) * words_in_turn);
+        std::vector<std::uint32_t> right(std::size_t(d_output_words) * words_in_turn);
+        const auto given = d_setup.output_bits(d_code);
+        for (unsigned w = 0; w < words_in_turn; ++w) {
+            const auto sent = source.sent_bits(w);
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                bits[w * words + i / 32] |= std::uint32_t(sent[i]) << i % 32;
+            }
+            pack_bits(source.codeword(w),
+                      given,
+                      reinterpret_cast<std::uint8_t*>(&right[w * d_output_words]));
+        }
+        std::vector<std::uint8_t> message(given);
+        for (const auto position : d_code.message_positions()) {
+            message[position] = 1;
+        }
+        std::vector<std::uint32_t> counted(d_output_words);
+        pack_bits(message.data(), given, reinterpret_cast<std::uint8_t*>(counted.data()));
+        d_bits = copied(bits);
+        d_right = copied(right);
+        d_counted = copied(counted);
+    }
+
+    void take_sources()
+    {
+        const auto& sent = d_code.sent_positions();
+        if (sent.empty()) {
+            return;
+        }
+        std::vector<std::uint32_t> sources(d_code.n(), no_value);
+        for (const auto position : d_code.shortened()) {
+            sources[position] = certain_zero;
+        }
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            if (sent[i] != ldpc_code::fill) {
+                sources[sent[i]] = std::uint32_t(i);
+            }
+        }
+        d_sources = copied(sources);
+    }
+
+    void fill(link_slot& s, unsigned number)
+    {
+        if (s.tabled != s.frames) {
+            frame_batch batch(d_setup, d_limits);
+            for (std::size_t f = 0; f < s.frames; ++f) {
+                batch.add(0, 0);
+            }
+            s.job = batch.make_job(s.table->data());
+            check(cudaMemcpyAsync(s.input->get(),
+                                  s.table->data(),
+                                  s.table->size(),
+                                  cudaMemcpyDefault,
+                                  d_queue->get()),
+                  "copy of the table");
+            s.tabled = s.frames;
+        }
+        switch (d_setup.precision) {
+        case ldpc_precision::int8:
+            make_values<std::int8_t>(s);
+            break;
+        case ldpc_precision::int16:
+            make_values<std::int16_t>(s);
+            break;
+        default:
+            make_values<float>(s);
+        }
+        finish_queue();
+        submit(s,
+               number,
+               s.job,
+               { reinterpret_cast<const std::byte*>(s.input->get()),
+                 reinterpret_cast<std::byte*>(s.output->get()),
+                 s.status->data() });
+    }
+
+    template <class Value>
+    void make_values(link_slot& s)
+    {
+        const auto kernel = receive<Value>;
+        const auto made = d_frames.front();
+        const auto* const tables = d_tables->get();
+        const auto words = unsigned(d_tables->bytes() / sizeof(std::uint64_t));
+        const auto shared_bytes = d_tables->bytes();
+        const auto stream = d_queue->get();
+        const auto first = s.first;
+        const std::uint64_t frames = s.frames;
+        const std::uint64_t stride = d_setup.frame_input_bytes(d_code) / sizeof(Value);
+        const auto groups = frames * ((d_code.n() + group_values - 1) / group_values);
+        auto* const to =
+            reinterpret_cast<Value*>(s.input->get() + ldpc::job::values_offset(d_pieces));
+        kernel<<<blocks_of(groups), threads, shared_bytes, stream>>>(
+            made, tables, words, first, frames, stride, to);
+        check(cudaGetLastError(), "kernel launch");
+    }
+
+    // Makes d_results those of the slot's frames.
+    void count(link_slot& s)
+    {
+        const auto stream = d_queue->get();
+        const auto first = s.first;
+        const std::uint64_t frames = s.frames;
+        const auto words = d_output_words;
+        const auto* const decided =
+            reinterpret_cast<const std::uint32_t*>(s.output->get());
+        const auto* const right = d_right->get();
+        const auto* const counted = d_counted->get();
+        auto* const errors = d_errors.get();
+        check(cudaMemsetAsync(errors, 0, frames * sizeof(unsigned), stream), "memset");
+        compare<<<blocks_of(frames * words), threads, 0, stream>>>(
+            first, frames, words, decided, right, counted, errors);
+        check(cudaGetLastError(), "kernel launch");
+        d_wrong.resize(frames);
+        check(cudaMemcpyAsync(d_wrong.data(),
+                              errors,
+                              frames * sizeof(unsigned),
+                              cudaMemcpyDefault,
+                              stream),
+              "copy to the host");
+        check(cudaStreamSynchronize(stream), "count of wrong bits");
+        const auto* const status =
+            reinterpret_cast<const frame_status*>(s.status->data());
+        d_results.resize(frames);
+        for (std::size_t f = 0; f < frames; ++f) {
+            d_results[f] = { d_wrong[f], status[f].iterations, status[f].unsatisfied };
+        }
+    }
+
+    const ldpc_code d_code;
+    const batch_limits d_limits;
+    const unsigned d_output_words; // of a frame
+    std::string d_name;
+    std::unique_ptr<buffer<std::uint64_t>> d_tables;
+    std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;
+    std::vector<frames_sent> d_frames; // one
+    const buffer<unsigned> d_errors;
+    std::vector<unsigned> d_wrong;
+    std::vector<frame_result> d_results;
+};
+
+} // namespace
+
+std::unique_ptr<device_link> make_device_link(const simulation_options& options)
+{
+    return made<cuda_link>(options);
+}
+
+} // namespace gr::gpufec::ldpc

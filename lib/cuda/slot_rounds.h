@@ -1,0 +1,173 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The batch decoder of a room on one device, whose slots are filled and emptied in turn,
+ * by kernels of the caller's. */
+
+#ifndef INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H
+#define INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H
+
+#include "pipeline/backends.h"
+#include "runtime.h"
+#include <condition_variable>
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace gr::gpufec {
+namespace cuda {
+
+//! What a batch decoder calls when a batch may have finished.
+class completion
+{
+public:
+    void notify()
+    {
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            ++d_count;
+        }
+        d_condition.notify_all();
+    }
+    //! Sleeps until \p finished says so.
+    template <class Finished>
+    void wait(Finished&& finished)
+    {
+        for (;;) {
+            std::uint64_t seen;
+            {
+                std::lock_guard<std::mutex> lock(d_mutex);
+                seen = d_count;
+            }
+            if (finished()) {
+                return;
+            }
+            std::unique_lock<std::mutex> lock(d_mutex);
+            d_condition.wait_for(
+                lock, std::chrono::milliseconds(100), [&] { return d_count != seen; });
+        }
+    }
+
+private:
+    std::mutex d_mutex;
+    std::condition_variable d_condition;
+    std::uint64_t d_count = 0;
+};
+
+/*!
+ * \brief A batch decoder, its slots, and a queue for the caller's own work.
+ *
+ * A slot has a member `busy`, which is true while its batch is in flight.
+ */
+template <class Room, class Slot>
+class slot_rounds
+{
+public:
+    using job = typename Room::job;
+    using setup = typename Room::setup;
+
+    //! Batches of \p run, or \p times what is chosen for slots that the host fills.
+    slot_rounds(const setup& s, const run_options& run, int device, unsigned times = 1)
+        : d_device(device), d_setup(s), d_slots(run.slots)
+    {
+        select(device);
+        const auto unit = Room::unit(s);
+        const auto whole = [unit](std::size_t n) { return (n + unit - 1) / unit * unit; };
+        const auto asked = whole(run.batch);
+        auto pieces = asked ? asked : Room::cuda_batch(s, run.slots, device);
+        if (!asked && times > 1) {
+            pieces = std::max(pieces,
+                              std::min(times * pieces, Room::most_pieces / unit * unit));
+        }
+        if (!asked && run.most) {
+            pieces = std::min(pieces, whole(run.most));
+        }
+        d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device);
+        d_pieces = d_decoder->limits().pieces;
+        d_decoder->on_completion([this] { d_completion.notify(); });
+        d_queue.emplace();
+    }
+
+protected:
+    ~slot_rounds() { settle(); }
+
+    // Fills slot after slot, and empties each before it is filled again.
+    // \p fill(slot, number, batch) submits, \p empty(slot) takes what it decoded, and
+    // says whether to go on.
+    template <class Fill, class Empty>
+    void run(std::size_t batches, Fill&& fill, Empty&& empty)
+    {
+        use(d_device);
+        const struct settled {
+            slot_rounds& self;
+            ~settled() { self.settle(); }
+        } settled{ *this };
+        for (std::size_t b = 0; b < batches + d_slots.size(); ++b) {
+            const auto number = unsigned(b % d_slots.size());
+            auto& s = d_slots[number];
+            if (s.busy) {
+                d_completion.wait([&] { return d_decoder->finished(number); });
+                s.busy = false;
+                if (!empty(s)) {
+                    return;
+                }
+            }
+            if (b < batches) {
+                fill(s, number, b);
+            }
+        }
+        check(cudaStreamSynchronize(d_queue->get()), "conversion");
+    }
+
+    void submit(Slot& s, unsigned number, const job& j, const batch_memory& memory)
+    {
+        d_decoder->submit(number, j, memory);
+        s.busy = true;
+    }
+
+    // What was put on the queue is done before a batch that needs it is submitted.
+    void finish_queue() { check(cudaStreamSynchronize(d_queue->get()), "conversion"); }
+
+    template <class T>
+    static T* ensure(std::unique_ptr<buffer<T>>& memory, std::size_t count)
+    {
+        if (!memory || memory->bytes() < count * sizeof(T)) {
+            memory.reset();
+            memory = std::make_unique<buffer<T>>(std::max<std::size_t>(count, 1));
+        }
+        return memory->get();
+    }
+
+    const int d_device;
+    const setup d_setup;
+    std::vector<Slot> d_slots;
+    std::size_t d_pieces = 0;
+    std::optional<stream> d_queue; // of conversions
+
+private:
+    // Nothing is in flight, whatever happened.
+    void settle() noexcept
+    {
+        for (unsigned number = 0; number < d_slots.size(); ++number) {
+            while (d_slots[number].busy) {
+                try {
+                    d_completion.wait([&] { return d_decoder->finished(number); });
+                } catch (const std::exception&) {
+                    // It failed, and so is not in flight.
+                }
+                d_slots[number].busy = false;
+            }
+        }
+        cudaStreamSynchronize(d_queue->get());
+    }
+
+    completion d_completion; // before the decoder, which calls it
+    std::unique_ptr<batch_decoder<job>> d_decoder;
+};
+
+} // namespace cuda
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H */
