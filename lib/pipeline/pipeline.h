@@ -193,13 +193,14 @@ public:
         }
     }
 
-    //! Calls \p each with every slot in flight, finished or not, the oldest first.
+    //! Calls \p each with every slot in flight, finished or not, the oldest first, as
+    //! long as it returns true. Returns whether it always did.
     template <class Call>
-    void each_in_flight(Call&& each) const
+    bool each_in_flight(Call&& each) const
     {
-        for (const auto* s : d_flight) {
-            each(s->memory);
-        }
+        return std::all_of(d_flight.begin(), d_flight.end(), [&](const auto* s) {
+            return each(s->memory);
+        });
     }
 
     //! Whether all decoders take input as its caller has it.

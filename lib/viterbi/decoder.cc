@@ -146,14 +146,16 @@ public:
     void prefetch_values(std::uint64_t first, std::size_t count) const override
     {
         d_pipeline->each_in_flight([&](const slot& s) {
-            if (first >= s.job.first_value &&
-                first + count <= s.job.first_value + s.job.values) {
-                const auto size = s.job.floats ? sizeof(float) : 1;
-                const auto* const from = s.from + (first - s.job.first_value) * size;
-                for (std::size_t i = 0; i < count * size; i += 64) {
-                    __builtin_prefetch(from + i);
-                }
+            if (first < s.job.first_value ||
+                first + count > s.job.first_value + s.job.values) {
+                return true;
             }
+            const auto size = s.job.floats ? sizeof(float) : 1;
+            const auto* const from = s.from + (first - s.job.first_value) * size;
+            for (std::size_t i = 0; i < count * size; i += 64) {
+                __builtin_prefetch(from + i);
+            }
+            return false;
         });
     }
     void set_turn(const turn& t) override { d_turn = t; }
@@ -171,14 +173,19 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        std::fill_n(out, count, std::int8_t(0));
+        // What is checked is mostly all in one batch.
+        std::size_t left = count;
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
             const auto end = std::min(first + count, job.first_value + job.values);
             if (begin >= end) {
-                return;
+                return true;
             }
             const auto i = begin - job.first_value;
+            if (left == count && end - begin < count) {
+                std::fill_n(out, count, std::int8_t(0));
+            }
+            left -= std::min<std::size_t>(left, end - begin);
             if (job.floats) {
                 convert(job,
                         reinterpret_cast<const float*>(input),
@@ -188,14 +195,21 @@ public:
             } else {
                 std::memcpy(out + (begin - first), input + i, end - begin);
             }
+            return end - begin < count;
         };
-        d_pipeline->each_in_flight([&](const slot& s) { read(s.job, s.from); });
+        if (!d_pipeline->each_in_flight(
+                [&](const slot& s) { return read(s.job, s.from); })) {
+            return;
+        }
         job open;
         open.first_value = d_input.first();
         open.values = d_input.end() - d_input.first();
         scale_lent(open);
         const auto* const s = d_pipeline->filling();
         read(open, d_input.contents(s ? s->input : nullptr));
+        if (left == count) {
+            std::fill_n(out, count, std::int8_t(0));
+        }
     }
 
     std::size_t open_items() const override { return d_input.end() - d_input.first(); }
