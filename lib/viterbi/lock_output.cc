@@ -94,8 +94,7 @@ void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t neede
 
 bool lock_output::all_given() const
 {
-    return d_packed && d_pulling + 1 == d_segments.size() &&
-           ready(last(), true) == 0;
+    return d_packed && d_pulling + 1 == d_segments.size() && ready(last(), true) == 0;
 }
 
 std::size_t lock_output::give(const std::uint8_t* bytes,
