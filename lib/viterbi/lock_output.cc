@@ -106,7 +106,9 @@ std::size_t lock_output::give(const std::uint8_t* bytes,
     const auto collected = (s.collected - 8 * s.given) / 8;
     const auto all = stage / 8 - s.given;
     const auto before = std::min<std::uint64_t>(collected, all);
-    std::memcpy(out, s.bytes.data() + (8 * s.given - s.base) / 8, before);
+    if (before > 0) {
+        std::memcpy(out, s.bytes.data() + (8 * s.given - s.base) / 8, before);
+    }
     if (before < all) {
         std::memcpy(
             out + before, bytes + (8 * (s.given + before) - first) / 8, all - before);
