@@ -123,41 +123,6 @@ public:
         return n;
     }
 
-    decoded_bits ready_bits() override
-    {
-        const auto* const slot = d_pulled.done ? nullptr : d_pipeline->ready();
-        if (!slot) {
-            return {};
-        }
-        const auto& batch = d_batches.front();
-        return { reinterpret_cast<const std::uint8_t*>(slot->output),
-                 batch.first_bit,
-                 batch.first_bit + 8 * d_given,
-                 batch.first_bit + batch.bits };
-    }
-    void pulled_there(std::size_t bytes) override
-    {
-        const auto* const slot = d_pipeline->ready();
-        if (d_given == 0) {
-            tell_statistics(*slot);
-        }
-        given(*slot, bytes, batch_size(d_batches.front(), true));
-    }
-    void prefetch_values(std::uint64_t first, std::size_t count) const override
-    {
-        d_pipeline->each_in_flight([&](const slot& s) {
-            if (first < s.job.first_value ||
-                first + count > s.job.first_value + s.job.values) {
-                return true;
-            }
-            const auto size = s.job.floats ? sizeof(float) : 1;
-            const auto* const from = s.from + (first - s.job.first_value) * size;
-            for (std::size_t i = 0; i < count * size; i += 64) {
-                __builtin_prefetch(from + i);
-            }
-            return false;
-        });
-    }
     void set_turn(const turn& t) override { d_turn = t; }
 
     void keep_pulled() override { d_keeps = true; }

@@ -150,13 +150,6 @@ void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to
     }
 }
 
-void lock_input::prefetch(std::uint64_t first, std::size_t count) const
-{
-    if (d_passing) {
-        d_watched->prefetch_values(first, count);
-    }
-}
-
 void lock_input::forget_pulled()
 {
     const auto batch = d_watched->pulled();

@@ -56,8 +56,6 @@ public:
     bool passing() const { return d_passing; }
     //! All that was taken and not dropped is held again.
     void hold();
-    //! Some will be asked for soon.
-    void prefetch(std::uint64_t first, std::size_t count) const;
     //! The code's values, \p count from number \p first on, if they are still there.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
     //! The code's values that the decoder had when a batch was cut short to lend the

@@ -92,37 +92,6 @@ void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t neede
     trim(s, needed);
 }
 
-bool lock_output::all_given() const
-{
-    return d_packed && d_pulling + 1 == d_segments.size() && ready(last(), true) == 0;
-}
-
-std::size_t lock_output::give(const std::uint8_t* bytes,
-                              std::uint64_t first,
-                              std::uint64_t stage,
-                              std::uint8_t* out)
-{
-    auto& s = last();
-    const auto collected = (s.collected - 8 * s.given) / 8;
-    const auto all = stage / 8 - s.given;
-    const auto before = std::min<std::uint64_t>(collected, all);
-    if (before > 0) {
-        std::memcpy(out, s.bytes.data() + (8 * s.given - s.base) / 8, before);
-    }
-    if (before < all) {
-        std::memcpy(
-            out + before, bytes + (8 * (s.given + before) - first) / 8, all - before);
-        // The next ones to be collected are held against these.
-        s.bytes.resize(std::max<std::size_t>(s.bytes.size(), 64));
-        s.base = stage - 8 * 32;
-        std::memcpy(s.bytes.data(), bytes + (s.base - first) / 8, 32);
-        s.collected = stage;
-    }
-    s.stages = std::max(s.stages, stage);
-    s.given += all;
-    return all;
-}
-
 bool lock_output::full() const
 {
     const auto& s = last();

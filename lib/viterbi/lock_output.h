@@ -75,15 +75,6 @@ public:
     void collected(std::size_t bytes, std::uint64_t needed);
     //! The same of a frame, which is packed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Whether what is ready of the last segment's stream is given, packed.
-    bool all_given() const;
-    //! Gives the last segment's stream up to \p stage, a multiple of 8, which \p bytes
-    //! holds from \p first on, another one; what was collected before comes first.
-    //! Returns how many bytes it wrote.
-    std::size_t give(const std::uint8_t* bytes,
-                     std::uint64_t first,
-                     std::uint64_t stage,
-                     std::uint8_t* out);
     //! Whether so much waits to be given that no more should be collected.
     bool full() const;
 

@@ -55,10 +55,7 @@ void lock_watch::weigh()
     d_sample = std::uint64_t(std::ceil(1.6 * holds / each / d_encoder->step_values()));
 }
 
-bool lock_watch::judge(const lock_segment& s,
-                       const decoded& bits,
-                       std::uint64_t target,
-                       const reader& values)
+bool lock_watch::judge(const lock_segment& s, std::uint64_t target, const reader& values)
 {
     const auto unit = d_encoder->step_stages();
     const auto K = s.code().constraint_length();
@@ -79,14 +76,14 @@ bool lock_watch::judge(const lock_segment& s,
         if (part > end - first) {
             break;
         }
-        const auto seen = encode(s, bits, end - part, end, values);
+        const auto seen = encode(s, end - part, end, values);
         if (evidence(seen) < -holds) {
             cleared(end - part, seen);
             return false;
         }
     }
     // Where chance is likeliest to have begun, and before where it is not likely to.
-    const auto all = encode(s, bits, first, end, values);
+    const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;
     encode_again::tally signs, doubtful;
     std::uint64_t where = end, doubt = end;
@@ -133,7 +130,6 @@ bool lock_watch::repeats(std::uint64_t from, std::uint64_t to, const reader& val
 }
 
 encode_again::tally lock_watch::encode(const lock_segment& s,
-                                       const decoded& bits,
                                        std::uint64_t first,
                                        std::uint64_t end,
                                        const reader& values)
@@ -148,7 +144,7 @@ encode_again::tally lock_watch::encode(const lock_segment& s,
     }
     values(s.code().values(stage), count, d_read.data());
     return (*d_encoder)(
-        bits.bytes, stage - bits.first, d_read.data(), end - first, d_each.data());
+        s.bytes.data(), stage - s.base, d_read.data(), end - first, d_each.data());
 }
 
 } // namespace gr::gpufec::viterbi

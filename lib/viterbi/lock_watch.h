@@ -18,11 +18,6 @@ class lock_watch
 public:
     //! Gives a segment's values, as its code has them: reader(first, count, to).
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
-    //! Its decoded bits, most significant first, from stage `first` on.
-    struct decoded {
-        const std::uint8_t* bytes;
-        std::uint64_t first;
-    };
 
     //! From now on of another lock, which is sure up to stage \p clear.
     void begin(const encode_again& encoder,
@@ -39,18 +34,7 @@ public:
      * If so lost_stage() says where, else clear() up to where it holds for sure, which is
      * always a little before the target.
      */
-    bool judge(const lock_segment& s,
-               const decoded& bits,
-               std::uint64_t target,
-               const reader& values);
-
-    //! The first stage whose bit judge() may look at.
-    std::uint64_t needs(const lock_segment& s) const
-    {
-        return d_clear - std::min<std::uint64_t>(d_clear, s.code().constraint_length());
-    }
-    //! Stages before a target that it looks at first.
-    std::uint64_t sample() const { return d_sample * d_encoder->step_stages(); }
+    bool judge(const lock_segment& s, std::uint64_t target, const reader& values);
 
     std::uint64_t lost_stage() const { return d_lost; }
     std::uint64_t clear() const { return d_clear; }
@@ -59,7 +43,6 @@ public:
 
 private:
     encode_again::tally encode(const lock_segment& s,
-                               const decoded& bits,
                                std::uint64_t first,
                                std::uint64_t end,
                                const reader& values);

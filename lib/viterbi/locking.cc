@@ -92,13 +92,7 @@ std::size_t viterbi_decoder::locking::push(const void* items, std::size_t count)
 
 std::size_t viterbi_decoder::locking::pull_packed(std::uint8_t* out, std::size_t bytes)
 {
-    // What follows may come from where it was decoded.
-    auto n = d_output.pull_packed(out, bytes);
-    d_direct = { out + n, bytes - n };
-    advance();
-    const auto direct = bytes - n - std::exchange(d_direct, {}).bytes;
-    n += direct;
-    return direct > 0 ? n : n + d_output.pull_packed(out + n, bytes - n);
+    return pull([&] { return d_output.pull_packed(out, bytes); });
 }
 
 bool viterbi_decoder::locking::take_lock(viterbi_lock& change)

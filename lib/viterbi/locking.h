@@ -202,10 +202,6 @@ private:
 
     bool collect();
     void take_statistics();
-    std::size_t to_collect() const;
-    bool give_directly();
-    void prefetch_check(const viterbi::watched_decoder::decoded_bits& bits,
-                        std::uint64_t target) const;
     bool settle_pulled();
     std::uint8_t* room_for_decoded();
     void take_decoded(std::size_t n);
@@ -251,11 +247,6 @@ private:
     std::vector<std::uint8_t> d_part, d_frame; // of frames that are decoded
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 
-    // Where the caller wants bytes, while it asks.
-    struct {
-        std::uint8_t* out = nullptr;
-        std::size_t bytes = 0;
-    } d_direct;
     std::deque<viterbi_lock> d_changes;
     viterbi_lock d_now;
 };

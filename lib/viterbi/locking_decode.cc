@@ -61,18 +61,10 @@ bool viterbi_decoder::locking::collect()
 {
     bool some = false;
     for (;;) {
-        if (give_directly()) {
-            some = true;
-            if (d_state != state::locked) {
-                return true;
-            }
-            continue;
-        }
-        if (d_output.full() ||
-            (d_input.passing() && d_direct.bytes == 0 && d_output.available())) {
+        if (d_output.full()) {
             return some;
         }
-        const auto n = d_inner->pull_packed(room_for_decoded(), to_collect());
+        const auto n = d_inner->pull_packed(room_for_decoded(), chunk);
         take_statistics();
         if (n == 0) {
             return some;
@@ -96,81 +88,6 @@ void viterbi_decoder::locking::take_statistics()
         if (stream_statistics.size() > most_statistics) {
             stream_statistics.pop_front(); // nobody takes them
         }
-    }
-}
-
-// Bytes: up to the next check, if what follows may be given directly.
-std::size_t viterbi_decoder::locking::to_collect() const
-{
-    if (!d_input.passing() || d_direct.bytes == 0) {
-        return chunk;
-    }
-    const auto& s = segment();
-    const auto target = d_checked + stretch();
-    const auto left = target - std::min(s.collected, target);
-    return std::clamp<std::size_t>((left + 7) / 8, 1, chunk);
-}
-
-// Gives bits from the decoder's own memory to the caller, as far as they are sure;
-// whether there were some.
-bool viterbi_decoder::locking::give_directly()
-{
-    if (!d_input.passing() || d_direct.bytes == 0) {
-        return false;
-    }
-    const auto before = d_output.pull_packed(d_direct.out, d_direct.bytes);
-    d_direct.out += before;
-    d_direct.bytes -= before;
-    if (before > 0 || !d_output.all_given()) {
-        return before > 0;
-    }
-    const auto bits = d_inner->ready_bits();
-    auto& s = segment();
-    const auto end = std::min(bits.end, 8 * (s.given + d_direct.bytes));
-    auto target = d_checked + stretch();
-    if (!bits.bytes || s.collected != bits.next || target > end ||
-        d_watch.needs(s) < bits.first + 64) {
-        return false;
-    }
-    bool lost = false;
-    for (; target <= end && !lost; target += stretch()) {
-        prefetch_check(bits, target + 3 * stretch());
-        lost = d_watch.judge(s, { bits.bytes, bits.first }, target, d_values);
-        d_checked = lost ? d_checked : target;
-    }
-    const auto clear = std::min(d_watch.clear(), d_checked);
-    drop_checked(clear);
-    const auto sure = std::max(clear / 8 * 8, 8 * s.given);
-    const auto past = sure - std::min(sure, s.collected);
-    const auto n = d_output.give(bits.bytes, bits.first, sure, d_direct.out);
-    d_direct.out += n;
-    d_direct.bytes -= n;
-    if (past > 0) {
-        d_inner->pulled_there(past / 8);
-    }
-    if (lost) {
-        // What follows is asked for up to there.
-        const auto until = d_checked + stretch();
-        while (s.collected < until) {
-            const auto bytes = (until - s.collected + 7) / 8;
-            take_decoded(d_inner->pull_packed(d_output.room_for(bytes), bytes));
-        }
-        doubt(until);
-    }
-    take_statistics();
-    d_input.forget_pulled();
-    return true;
-}
-
-// What a check up to a stage looks at first.
-void viterbi_decoder::locking::prefetch_check(const watched_decoder::decoded_bits& bits,
-                                              std::uint64_t target) const
-{
-    if (target <= bits.end) {
-        const auto from = target - std::min(target, d_watch.sample());
-        const auto& code = segment().code();
-        d_input.prefetch(code.values(from), code.values(target) - code.values(from));
-        __builtin_prefetch(bits.bytes + (from - bits.first) / 8);
     }
 }
 
@@ -242,7 +159,7 @@ bool viterbi_decoder::locking::check()
             return some;
         }
         some = true;
-        if (d_watch.judge(s, { s.bytes.data(), s.base }, target, d_values)) {
+        if (d_watch.judge(s, target, d_values)) {
             doubt(target);
             return true;
         }

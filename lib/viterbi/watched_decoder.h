@@ -30,25 +30,12 @@ public:
     virtual pulled_batch pulled() const { return {}; }
     virtual void forget_pulled() {}
 
-    //! Decoded bits of the oldest batch, if it is ready; most significant first.
-    struct decoded_bits {
-        const std::uint8_t* bytes = nullptr;
-        std::uint64_t first = 0; //!< stage of the stream with the first bit there
-        std::uint64_t next = 0;  //!< and the one that is to be pulled next
-        std::uint64_t end = 0;   //!< stage behind the last
-    };
-    virtual decoded_bits ready_bits() { return {}; }
-    //! So many bytes of ready_bits() were taken from there, as if pulled.
-    virtual void pulled_there(std::size_t /*bytes*/) {}
-
     //! What the receiver did to its pairs; to be set before anything is pushed.
     virtual void set_turn(const turn&) {}
 
     //! Copies values of the stream, as they were received, as steps: of batches in
     //! flight, those that are kept included, and of the open one. Others are 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
-    //! They will soon be read.
-    virtual void prefetch_values(std::uint64_t /*first*/, std::size_t) const {}
     //! As push(), of steps, whatever the format.
     virtual std::size_t push_steps(const std::int8_t*, std::size_t) { return 0; }
     //! Items of the open batch: where lent items are not the first of the stream, they
