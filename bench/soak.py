@@ -18,22 +18,50 @@ import pmt
 from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
 
+BEGIN = time.monotonic()
+
+
+def say(event, **about):
+    print(json.dumps(dict(event=event, seconds=round(time.monotonic() - BEGIN, 3), **about)),
+          flush=True)
+
 
 class checker(gr.sync_block):
-    """Compares bytes with a period of them that comes again and again; counts."""
+    """Compares bytes with a period of them that comes again and again; counts, and says
+    where they begin to be wrong."""
 
-    def __init__(self, period):
+    def __init__(self, name, period):
         gr.sync_block.__init__(self, "checker", [np.uint8], [])
-        self.period, self.count, self.wrong = np.asarray(period, np.uint8), 0, 0
-        self.at = 0
+        self.stream, self.period = name, np.asarray(period, np.uint8)
+        self.periods = self.period
+        self.count, self.wrong, self.at = 0, 0, 0
+        self.right = True  # the last bytes were
 
     def reset(self):
         self.at = 0
 
+    def expected(self, count):
+        first = self.at % len(self.period)
+        if first + count > len(self.periods):
+            self.periods = np.tile(self.period, 2 + count // len(self.period))
+        return self.periods[first:first + count]
+
+    def tell(self, items, different):
+        """Of bytes that are wrong: where, and what of the period they are."""
+        first = int(np.argmax(different))
+        seen = items[first:first + 64].tobytes()
+        found = np.tile(self.period, 2).tobytes().find(seen)
+        say("wrong", stream=self.stream, at=self.at + first, of=len(items), call=self.at,
+            expected=(self.at + first) % len(self.period), period=len(self.period),
+            found=found, wrong=int(np.count_nonzero(different)), seen=seen[:16].hex())
+
     def work(self, input_items, output_items):
         items = input_items[0]
-        expected = np.take(self.period, np.arange(self.at, self.at + len(items)), mode="wrap")
-        self.wrong += int(np.count_nonzero(items != expected))
+        different = items != self.expected(len(items))
+        if np.any(different) and self.right:
+            self.tell(items, different)
+        self.right = not different[-1] if len(items) else self.right
+        self.wrong += int(np.count_nonzero(different))
         self.at += len(items)
         self.count += len(items)
         return len(items)
@@ -90,7 +118,9 @@ def viterbi(backend):
                 gpufec.conv_encoder(preset="ccsds", packed_output=False))
     soft = (2 * coded.astype(np.int8) - 1) * 60
     block = gpufec.gpu_viterbi_pbvd(preset="ccsds", backend=backend)
-    return soft, block, data, []
+    blocks_of = 2 * block.decode_length(), 2 * block.overlap()
+    return soft, block, data, [], lambda items: (
+        max(0, items - blocks_of[1]) // blocks_of[0] * block.decode_length() // 8)
 
 
 def ldpc(backend):
@@ -99,7 +129,7 @@ def ldpc(backend):
                 gpufec.ldpc_encoder(frame_size="short", rate="1/2", packed_output=False))
     soft = (1 - 2 * coded.astype(np.int8)) * 8
     block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="1/2", backend=backend)
-    return soft, block, np.packbits(bits), []
+    return soft, block, np.packbits(bits), [], lambda items: items // 16200 * 900
 
 
 def sync(backend):
@@ -108,12 +138,46 @@ def sync(backend):
     data = rng.integers(0, 32, 20 * 100).astype(np.uint8)
     coded = run(blocks.vector_source_b(data.tolist()), gpufec.sync_encoder(code, q=32, n=10, frame_symbols=100))
     block = gpufec.gpu_sync_map(code, q=32, n=10, frame_symbols=100, backend=backend)
-    return coded.astype(np.int8), block, data, [(i * 1000, 1000) for i in range(20)]
+    return (coded.astype(np.int8), block, data, [(i * 1000, 1000) for i in range(20)],
+            lambda items: items // 1000 * 100)
 
 
 SETTERS = {"viterbi": lambda block, rng: block.set_soft_scale(rng.uniform(10, 60)),
            "ldpc": lambda block, rng: block.set_llr_scale(rng.uniform(1, 4)),
            "sync": lambda block, rng: block.set_max_latency_ms(rng.uniform(0, 50))}
+
+
+WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
+
+
+class stream:
+    """A decoder between its source and its sink."""
+
+    def __init__(self, graph, name, made):
+        soft, self.block, data, lengths, self.decoded = made
+        self.source = looped(np.ascontiguousarray(soft, np.int8), lengths)
+        self.sink = checker(name, data)
+        graph.connect(self.source, self.block, self.sink)
+
+    def missing(self):
+        """Bytes that the sink lacks of what the source gave."""
+        return self.decoded(self.source.at) - self.sink.at
+
+
+def rest(streams):
+    """Waits until all that the sources gave has come to the sinks."""
+    begin = time.monotonic()
+    for each in streams.values():
+        each.source.rests = True
+    while True:
+        time.sleep(0.05)
+        missing = {name: each.missing() for name, each in streams.items()}
+        if not any(missing.values()):
+            break
+        if time.monotonic() > begin + 60:
+            say("stuck", missing=missing)
+            sys.exit(1)
+    say("rested", after=round(time.monotonic() - begin, 3))
 
 
 def device_bytes():
@@ -172,16 +236,15 @@ def main():
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda", "auto"))
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--events", default=",".join(WEIGHTS), metavar="LIST",
+                        help="what comes at random, of " + ", ".join(WEIGHTS))
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
+    chosen = args.events.split(",")
     rng = random.Random(args.seed)
-    graph, streams, sources = gr.top_block(), {}, []
-    for name, make in (("viterbi", viterbi), ("ldpc", ldpc), ("sync", sync)):
-        soft, block, data, lengths = make(args.backend)
-        source, sink = looped(np.ascontiguousarray(soft, np.int8), lengths), checker(data)
-        graph.connect(source, block, sink)
-        streams[name] = (block, sink)
-        sources.append(source)
+    graph = gr.top_block()
+    streams = {make.__name__: stream(graph, make.__name__, make(args.backend))
+               for make in (viterbi, ldpc, sync)}
     begin, samples, events = time.monotonic(), [], dict(setters=0, restarts=0, locks=0)
     graph.start()
     period = 10.0
@@ -189,34 +252,32 @@ def main():
     counts = {name: 0 for name in streams}
     while time.monotonic() < begin + args.seconds:
         time.sleep(rng.uniform(0.05, 0.5))
-        what = rng.random()
-        if what < 0.9:
-            for name, (block, _) in streams.items():
-                SETTERS[name](block, rng)
+        event = rng.choices(chosen, [WEIGHTS[kind] for kind in chosen])[0]
+        if event != "setters":
+            say(event, at={name: each.sink.at for name, each in streams.items()})
+        if event == "setters":
+            for name, each in streams.items():
+                SETTERS[name](each.block, rng)
             events["setters"] += 1
-        elif what < 0.97:
+        elif event == "restarts":
             graph.stop()
             graph.wait()
-            for block in [*sources, *(sink for _, sink in streams.values())]:
-                block.reset()
+            for each in streams.values():
+                each.source.reset()
+                each.sink.reset()
             graph.start()
             events["restarts"] += 1
         else:
             # What lies in a ring when a graph is locked is lost to any block: none does.
-            for source in sources:
-                source.rests = True
-            came = None
-            while came != [sink.count for _, sink in streams.values()]:
-                came = [sink.count for _, sink in streams.values()]
-                time.sleep(0.5)
+            rest(streams)
             graph.lock()
             graph.unlock()
-            for source in sources:
-                source.rests = False
+            for each in streams.values():
+                each.source.rests = False
             events["locks"] += 1
         if time.monotonic() >= due:
             due += period
-            now = {name: sink.count for name, (_, sink) in streams.items()}
+            now = {name: each.sink.count for name, each in streams.items()}
             samples.append(dict(
                 seconds=round(time.monotonic() - begin, 1), host=resident_bytes(),
                 allocated=allocated_bytes(), device=device_bytes(),
@@ -226,14 +287,16 @@ def main():
     graph.stop()
     graph.wait()
     result = dict(backend=args.backend, seconds=args.seconds, seed=args.seed, events=events,
-                  blocks={n: dict(active=b.active_backend(), bytes=s.count, wrong=s.wrong)
-                          for n, (b, s) in streams.items()}, samples=samples, trend=trend(samples))
+                  blocks={name: dict(active=each.block.active_backend(),
+                                     bytes=each.sink.count, wrong=each.sink.wrong)
+                          for name, each in streams.items()},
+                  samples=samples, trend=trend(samples))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(dict(environment=environment(), **result), file, indent=1)
             file.write("\n")
     print(json.dumps(dict(blocks=result["blocks"], trend=result["trend"])))
-    return any(s.wrong or not s.count for _, s in streams.values())
+    return any(each.sink.wrong or not each.sink.count for each in streams.values())
 
 
 if __name__ == "__main__":
