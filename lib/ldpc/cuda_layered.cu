@@ -3,7 +3,10 @@
 
 /* Layered min-sum for any code and precision: a block of threads decodes a codeword, a
  * thread per check of the layer. Posteriors are in shared memory where they fit, messages
- * in device memory. */
+ * in device memory. Much of the time is waiting for memory, so that what counts is how
+ * many threads a multiprocessor holds: codes whose checks have few bits, and none whose
+ * edges are deferred, have kernels of fewer registers, in blocks of the size that fits
+ * best. */
 
 #include "cuda_arithmetic.h"
 #include "cuda_soft.cuh"
@@ -14,7 +17,10 @@ namespace device {
 
 namespace {
 
-constexpr unsigned threads = 384; // at least the 360 checks of a layer that has rounds
+constexpr unsigned most_threads = 512;
+// Of kernels for any check: at least the 360 of a layer that has rounds.
+constexpr unsigned any_check_threads = 384;
+constexpr unsigned any_check = 32; // bits of those that registers hold
 constexpr std::uint32_t nothing = ~0u;
 constexpr unsigned round_shift = 24;
 constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
@@ -36,6 +42,10 @@ struct code_tables {
     std::uint32_t n;
 };
 
+// Places for those of deferred edges.
+template <unsigned MostBits>
+constexpr unsigned differences = MostBits == any_check ? any_check_threads * 32 : 0;
+
 struct scratch_view {
     std::uint32_t* counter;
     std::uint8_t* blocks;
@@ -43,7 +53,8 @@ struct scratch_view {
     bool posteriors_in_shared;
 };
 
-template <class Values>
+// Of checks with at most MostBits; any_check stands for any.
+template <class Values, unsigned MostBits>
 class decoder
 {
 public:
@@ -66,7 +77,7 @@ public:
             mine + (std::size_t(code.edge_places) * sizeof(message) + 15) / 16 * 16);
         d_posterior = scratch.posteriors_in_shared
                           ? reinterpret_cast<posterior*>(shared + 4)
-                          : d_difference + threads * 32;
+                          : d_difference + differences<MostBits>;
     }
 
     __device__ void run(std::uint32_t* counter)
@@ -90,7 +101,7 @@ private:
     {
         const auto* const channel =
             reinterpret_cast<const message*>(d_frames.input + frame.input);
-        for (std::uint32_t i = threadIdx.x; i < d_code.n; i += threads) {
+        for (std::uint32_t i = threadIdx.x; i < d_code.n; i += blockDim.x) {
             d_posterior[i] = Values::add(channel[i], 0); // 0 for the float −0
         }
         __syncthreads();
@@ -113,7 +124,7 @@ private:
         write_decisions(d_frames.output + frame.output);
         if (d_stop.soft != ldpc_soft_output::none) {
             const soft_writer llrs(d_frames, frame, d_stop);
-            for (std::uint32_t i = threadIdx.x; i < d_code.n; i += threads) {
+            for (std::uint32_t i = threadIdx.x; i < d_code.n; i += blockDim.x) {
                 llrs.write<message>(i, d_posterior[i]);
             }
         }
@@ -146,7 +157,9 @@ private:
 
     __device__ void do_layer(const device_layer& l, bool first)
     {
-        if (l.rounds > 0) {
+        if constexpr (MostBits < any_check) {
+            do_short_checks<MostBits>(l, first);
+        } else if (l.rounds > 0) {
             do_shared_layer(l, first);
         } else if (l.degree <= 8) {
             do_short_checks<8>(l, first);
@@ -163,7 +176,7 @@ private:
     template <unsigned Most>
     __device__ void do_short_checks(const device_layer& l, bool first)
     {
-        for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+        for (unsigned c = threadIdx.x; c < l.checks; c += blockDim.x) {
             std::uint32_t edge[Most];
             value t[Most];
 #pragma unroll
@@ -195,7 +208,7 @@ private:
 
     __device__ void do_long_checks(const device_layer& l, bool first)
     {
-        for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+        for (unsigned c = threadIdx.x; c < l.checks; c += blockDim.x) {
             const auto h = listen(l, c, first);
             const auto to_all = Values::outgoing(h.least, d_arithmetic);
             const auto to_least = Values::outgoing(h.second, d_arithmetic);
@@ -233,7 +246,7 @@ private:
                     const value t = input(edge, at, first);
                     const value r = h.answer(t, to_all, to_least);
                     const value old = first ? value(0) : value(d_message[at]);
-                    d_difference[e * threads + c] = Values::subtract(r, old);
+                    d_difference[e * any_check_threads + c] = Values::subtract(r, old);
                     d_message[at] = r;
                 }
                 ++e;
@@ -257,7 +270,7 @@ private:
                 each_edge(l, c, [&](std::uint32_t edge, std::uint32_t) {
                     if (edge >> round_shift == round) {
                         auto& p = d_posterior[edge & bit_mask];
-                        p = Values::add(p, d_difference[e * threads + c]);
+                        p = Values::add(p, d_difference[e * any_check_threads + c]);
                     }
                     ++e;
                 });
@@ -279,7 +292,7 @@ private:
         for (std::uint32_t i = 0; i < d_code.layer_count; ++i) {
             const auto& l = d_code.layers[i];
             bool any = false;
-            for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+            for (unsigned c = threadIdx.x; c < l.checks; c += blockDim.x) {
                 any |= violated(l, c);
             }
             if (__syncthreads_or(any)) {
@@ -298,7 +311,7 @@ private:
         std::uint32_t count = 0;
         for (std::uint32_t i = 0; i < d_code.layer_count; ++i) {
             const auto& l = d_code.layers[i];
-            for (unsigned c = threadIdx.x; c < l.checks; c += threads) {
+            for (unsigned c = threadIdx.x; c < l.checks; c += blockDim.x) {
                 count += violated(l, c);
             }
         }
@@ -310,7 +323,7 @@ private:
     __device__ void write_decisions(std::uint8_t* out) const
     {
         for (std::uint32_t byte = threadIdx.x; byte * 8 < d_stop.out_bits;
-             byte += threads) {
+             byte += blockDim.x) {
             unsigned bits = 0;
             for (std::uint32_t i = byte * 8; i < byte * 8 + 8; ++i) {
                 bits = bits << 1 | (i < d_stop.out_bits && d_posterior[i] < 0);
@@ -329,14 +342,17 @@ private:
     posterior* d_posterior;
 };
 
-template <class Values>
-__global__ void __launch_bounds__(threads) decode_layered(code_tables code,
-                                                          device_frames frames,
-                                                          device_arithmetic arithmetic,
-                                                          stopping stop,
-                                                          scratch_view scratch)
+template <class Values, unsigned MostBits>
+__global__ void __launch_bounds__(MostBits == any_check ? any_check_threads
+                                                        : most_threads)
+    decode_layered(code_tables code,
+                   device_frames frames,
+                   device_arithmetic arithmetic,
+                   stopping stop,
+                   scratch_view scratch)
 {
-    decoder<Values>(code, frames, arithmetic, stop, scratch).run(scratch.counter);
+    decoder<Values, MostBits>(code, frames, arithmetic, stop, scratch)
+        .run(scratch.counter);
 }
 
 template <class T>
@@ -384,13 +400,35 @@ host_tables make_tables(const ldpc_code& code)
     return t;
 }
 
-template <class Values>
+template <class Values, unsigned MostBits>
 class layered_plan : public launch_plan
 {
 public:
-    layered_plan(const ldpc_code& code, const message_rule& rule, int device)
-        : layered_plan(make_tables(code), code, rule, device)
+    layered_plan(const host_tables& t,
+                 const ldpc_code& code,
+                 const message_rule& rule,
+                 int device)
+        : d_edges(to_device(t.edges)),
+          d_layers(to_device(t.layers)),
+          d_layer_count(std::uint32_t(t.layers.size())),
+          d_places(std::uint32_t(t.edges.size())),
+          d_n(code.n()),
+          d_arithmetic(arithmetic_of(rule))
     {
+        cudaDeviceProp p;
+        cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
+        const std::size_t posteriors = std::size_t(d_n) * sizeof(posterior);
+        d_in_shared = posteriors + 16 <= p.sharedMemPerBlockOptin;
+        d_shared_bytes = 16 + (d_in_shared ? posteriors : 0);
+        d_bytes_a_block = (d_places * sizeof(message) + 15) / 16 * 16 +
+                          differences<MostBits> * sizeof(posterior) +
+                          (d_in_shared ? 0 : (posteriors + 15) / 16 * 16);
+        d_bytes_a_block = (d_bytes_a_block + 255) / 256 * 256;
+        if (d_in_shared) {
+            cuda::allow_shared(
+                decode_layered<Values, MostBits>, d_shared_bytes, "the code");
+        }
+        choose_threads(p.multiProcessorCount);
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
@@ -412,8 +450,9 @@ public:
                                  static_cast<std::uint8_t*>(scratch) + 256,
                                  d_bytes_a_block,
                                  d_in_shared };
-        decode_layered<Values><<<grid(frames.count), threads, d_shared_bytes, stream>>>(
-            tables, frames, d_arithmetic, stop, view);
+        decode_layered<Values, MostBits>
+            <<<grid(frames.count), d_threads, d_shared_bytes, stream>>>(
+                tables, frames, d_arithmetic, stop, view);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
@@ -421,35 +460,25 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    layered_plan(const host_tables& t,
-                 const ldpc_code& code,
-                 const message_rule& rule,
-                 int device)
-        : d_edges(to_device(t.edges)),
-          d_layers(to_device(t.layers)),
-          d_layer_count(std::uint32_t(t.layers.size())),
-          d_places(std::uint32_t(t.edges.size())),
-          d_n(code.n()),
-          d_arithmetic(arithmetic_of(rule))
+    // As many as a multiprocessor can hold, in the smallest blocks.
+    void choose_threads(int multiprocessors)
     {
-        cudaDeviceProp p;
-        cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-        const std::size_t posteriors = std::size_t(d_n) * sizeof(posterior);
-        d_in_shared = posteriors + 16 <= p.sharedMemPerBlockOptin;
-        d_shared_bytes = 16 + (d_in_shared ? posteriors : 0);
-        // Messages, differences of up to 32 edges a check, posteriors.
-        d_bytes_a_block = (d_places * sizeof(message) + 15) / 16 * 16 +
-                          threads * 32 * sizeof(posterior) +
-                          (d_in_shared ? 0 : (posteriors + 15) / 16 * 16);
-        d_bytes_a_block = (d_bytes_a_block + 255) / 256 * 256;
-        if (d_in_shared) {
-            cuda::allow_shared(decode_layered<Values>, d_shared_bytes, "the code");
+        int most = 0;
+        const unsigned first = MostBits == any_check ? any_check_threads : 128;
+        for (auto threads = first; threads <= most_threads; threads *= 2) {
+            int resident = 0;
+            cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                            &resident,
+                            decode_layered<Values, MostBits>,
+                            int(threads),
+                            d_shared_bytes),
+                        "occupancy");
+            if (resident * int(threads) > most) {
+                most = resident * int(threads);
+                d_threads = threads;
+                d_blocks = resident * multiprocessors;
+            }
         }
-        int resident = 0;
-        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                        &resident, decode_layered<Values>, threads, d_shared_bytes),
-                    "occupancy");
-        d_blocks = std::max(1, resident) * p.multiProcessorCount;
     }
 
     std::size_t grid(std::size_t codewords) const
@@ -463,8 +492,27 @@ private:
     const device_arithmetic d_arithmetic;
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
-    int d_blocks; // resident at once
+    unsigned d_threads = any_check_threads; // of a block
+    int d_blocks = 1;                       // resident at once
 };
+
+template <class Values>
+std::unique_ptr<launch_plan>
+make_plan(const ldpc_code& code, const message_rule& rule, int device)
+{
+    const auto tables = make_tables(code);
+    const bool defers = std::any_of(tables.layers.begin(),
+                                    tables.layers.end(),
+                                    [](const auto& l) { return l.rounds > 0; });
+    const auto degree = defers ? ~0u : code.largest_check_degree();
+    if (degree <= 8) {
+        return std::make_unique<layered_plan<Values, 8>>(tables, code, rule, device);
+    }
+    if (degree <= 16) {
+        return std::make_unique<layered_plan<Values, 16>>(tables, code, rule, device);
+    }
+    return std::make_unique<layered_plan<Values, any_check>>(tables, code, rule, device);
+}
 
 } // namespace
 
@@ -473,13 +521,11 @@ make_layered_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
 {
     switch (rule.precision) {
     case ldpc_precision::int8:
-        return std::make_unique<layered_plan<integer_values<std::int8_t>>>(
-            code, rule, device);
+        return make_plan<integer_values<std::int8_t>>(code, rule, device);
     case ldpc_precision::int16:
-        return std::make_unique<layered_plan<integer_values<std::int16_t>>>(
-            code, rule, device);
+        return make_plan<integer_values<std::int16_t>>(code, rule, device);
     default:
-        return std::make_unique<layered_plan<float_values>>(code, rule, device);
+        return make_plan<float_values>(code, rule, device);
     }
 }
 
