@@ -13,6 +13,8 @@
 #include "soft_input.h"
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace gr::gpufec::viterbi {
 
@@ -211,10 +213,33 @@ public:
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
+        if (job.tallies) {
+            d_to_tally[slot] = { job, memory };
+        } else {
+            d_to_tally.erase(slot);
+        }
         const auto groups = (job.blocks + d_lanes.lanes - 1) / d_lanes.lanes;
         d_pool.submit(slot, groups, [this, job, memory](std::size_t group, unsigned w) {
             decode(job, memory, group * d_lanes.lanes, w);
         });
+    }
+
+    // Only where this stands in for a device: what a CPU decodes, the host counts itself.
+    bool finished(unsigned slot) override
+    {
+        if (!cpu_decoder::finished(slot)) {
+            return false;
+        }
+        if (const auto it = d_to_tally.find(slot); it != d_to_tally.end()) {
+            const auto& [job, memory] = it->second;
+            make_tallies(d_setup,
+                         job,
+                         memory.input,
+                         memory.output,
+                         reinterpret_cast<check_tallies*>(memory.status));
+            d_to_tally.erase(it);
+        }
+        return true;
     }
 
 private:
@@ -261,7 +286,8 @@ private:
     const lane_trellis d_trellis;
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
-    std::vector<host_memory> d_scratch; // one per thread
+    std::vector<host_memory> d_scratch;                          // one per thread
+    std::map<unsigned, std::pair<job, batch_memory>> d_to_tally; // by slot
 };
 
 } // namespace

@@ -30,7 +30,8 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> input;
     buffer<std::uint32_t> soft, survivors;
     buffer<std::byte> output;
-    std::unique_ptr<buffer<float>> floats; // lent, to become the input
+    std::unique_ptr<buffer<float>> floats;          // lent, to become the input
+    std::unique_ptr<buffer<check_tallies>> tallies; // once a batch is to have them
 };
 
 class cuda_viterbi : public cuda::device_decoder<job, viterbi_slot>
@@ -113,8 +114,32 @@ private:
         };
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
+        if (job.tallies) {
+            enqueue_tallies(s, job, on_device, memory.status);
+            mark("tallies");
+        }
         copy_out(s, memory.output, s.output.get(), output_bytes(job));
         mark("copy_out");
+    }
+
+    void enqueue_tallies(viterbi_slot& s,
+                         const job& job,
+                         const device_buffers& on_device,
+                         std::byte* status)
+    {
+        const auto D = d_setup.plan.decode_length;
+        const auto checks = job.checks(d_setup.checks, D);
+        if (checks == 0) {
+            return;
+        }
+        if (!s.tallies) {
+            s.tallies = std::make_unique<buffer<check_tallies>>(d_limits.status_bytes /
+                                                                sizeof(check_tallies));
+        }
+        launch_tallies(
+            d_setup.checks, D, job, on_device, s.tallies->get(), s.queue.get());
+        check(cudaGetLastError(), "kernel launch");
+        copy_out(s, status, s.tallies->get(), checks * sizeof(check_tallies));
     }
 
     static std::size_t padded_pairs(std::size_t blocks)

@@ -92,6 +92,14 @@ void launch_turn(const turn& t,
                  std::size_t count,
                  cudaStream_t stream);
 
+//! Makes a batch's tallies of int8 values as the code has them, and of its bits.
+void launch_tallies(const check_plan& plan,
+                    std::uint32_t decode_length,
+                    const job& job,
+                    const device_buffers& memory,
+                    check_tallies* to,
+                    cudaStream_t stream);
+
 //! The first of the room's that takes a setup. \throws std::runtime_error if none does
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup);
 

@@ -67,6 +67,31 @@ void convert(const job& job,
     convert(floats + first + before, job.scale[1], bytes + before, n - before);
 }
 
+void read_steps(const job& job,
+                bool packed4,
+                const std::byte* input,
+                std::size_t first,
+                std::size_t count,
+                std::int8_t* to)
+{
+    if (job.turn.any()) {
+        auto received = job;
+        received.turn = {};
+        const auto even = first / 2 * 2, pairs = (first + count - even + 1) / 2;
+        const auto there = std::min<std::size_t>(2 * pairs, job.values - even);
+        to[2 * pairs - 1] = 0;
+        read_steps(received, packed4, input, even, there, to);
+        turn_pairs(job.turn, to, pairs, to);
+        std::copy_n(to + (first - even), count, to);
+    } else if (job.floats) {
+        convert(job, reinterpret_cast<const float*>(input), first, count, to);
+    } else if (packed4) {
+        unpack4(input, first, count, to);
+    } else {
+        std::memcpy(to, input + first, count);
+    }
+}
+
 } // namespace viterbi
 
 class viterbi_decoder::streaming : public stream_decoder<room>,
@@ -110,7 +135,7 @@ public:
     {
         advance();
         const auto* slot = d_pipeline->ready();
-        if (!slot || room == 0 || d_pulled.done) {
+        if (!slot || room == 0) {
             return 0;
         }
         if (d_given == 0) {
@@ -119,20 +144,41 @@ public:
         const auto size = batch_size(d_batches.front(), packed);
         const auto n = std::min(room, size - d_given);
         copy(slot->output, d_given, n);
-        given(*slot, n, size);
+        d_given += n;
+        if (d_given == size) {
+            release_oldest();
+        }
         return n;
     }
 
     void set_turn(const turn& t) override { d_turn = t; }
 
-    void keep_pulled() override { d_keeps = true; }
-    pulled_batch pulled() const override { return d_pulled; }
-    void forget_pulled() override
+    void watch() override { d_watched = true; }
+    std::optional<decoded_batch> oldest() override
     {
-        if (d_pulled.done) {
-            d_pulled = {};
-            pop();
+        advance();
+        const auto* const slot = d_pipeline->ready();
+        if (!slot) {
+            return {};
         }
+        tell_statistics(*slot);
+        const auto& batch = d_batches.front();
+        return decoded_batch{ reinterpret_cast<const std::uint8_t*>(slot->output),
+                              batch.first_bit,
+                              batch.first_bit + batch.bits,
+                              slot->job.first_value + slot->job.values,
+                              slot->job.blocks == d_batch,
+                              slot->job.tallies
+                                  ? reinterpret_cast<const check_tallies*>(slot->status)
+                                  : nullptr,
+                              d_setup->checks.every };
+    }
+    void release_oldest() override
+    {
+        d_given = 0;
+        d_batches.pop_front();
+        release();
+        advance();
     }
 
     void
@@ -341,6 +387,9 @@ private:
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
             job.turn = d_turn;
+            // A CPU's are counted where they are asked for.
+            job.tallies = d_watched && d_setup->checks.every > 0 &&
+                          d_pipeline->active().backend() == "cuda";
             const auto end = std::min<std::uint64_t>(
                 (d_next_piece + pieces) * plan().decode_length, code().stages(have()));
             batch.first_bit = d_next_piece * plan().decode_length;
@@ -373,21 +422,6 @@ private:
         }
     }
 
-    // So many more of the oldest batch's items are given, of `size`.
-    void given(const slot& s, std::size_t n, std::size_t size)
-    {
-        const auto& batch = d_batches.front();
-        d_given += n;
-        if (d_keeps) {
-            d_pulled = { batch.first_bit + batch.bits,
-                         s.job.first_value + s.job.values,
-                         s.job.blocks == d_batch,
-                         d_given == size };
-        } else if (d_given == size) {
-            pop();
-        }
-    }
-
     // Says how floats are scaled that are lent for the open batch.
     void scale_lent(job& job) const
     {
@@ -398,17 +432,8 @@ private:
         }
     }
 
-    void pop()
-    {
-        d_given = 0;
-        d_batches.pop_front();
-        release();
-        advance();
-    }
-
     void restart() override
     {
-        d_pulled = {};
         d_batches.clear();
         d_given = 0;
         d_next_piece = 0;
@@ -497,9 +522,8 @@ private:
     std::deque<submitted> d_batches; // in flight, oldest first
     std::size_t d_given = 0;         // output items of the oldest already pulled
     std::uint64_t d_next_piece = 0;  // that the open slot begins with
-    bool d_keeps = false;            // the oldest, until it is forgotten
+    bool d_watched = false;          // by who takes batches as they are
     turn d_turn;                     // of the input
-    pulled_batch d_pulled{};
 
     // Of floats that are lent: the scale before an item of the stream, and from it on.
     struct {

@@ -49,6 +49,14 @@ void convert(const job& job,
              std::size_t n,
              std::int8_t* to);
 
+//! Values of a job's input, whatever it is, as steps that the code has.
+void read_steps(const job& job,
+                bool packed4,
+                const std::byte* input,
+                std::size_t first,
+                std::size_t count,
+                std::int8_t* to);
+
 } // namespace viterbi
 } // namespace gr::gpufec
 

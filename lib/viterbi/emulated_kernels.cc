@@ -38,8 +38,9 @@ public:
         emulated_launch(stream, [=] {
             const auto decoder = room::make_cpu(d_setup, g.job.blocks, 1);
             auto job = g.job;
-            job.floats = false; // they are steps by now,
-            job.turn = {};      // as the code has them
+            job.floats = false;  // they are steps by now,
+            job.turn = {};       // as the code has them
+            job.tallies = false; // those are emulated
             decoder->submit(0, job, { memory.input, memory.output, nullptr });
             while (!decoder->finished(0)) {
                 std::this_thread::yield();

@@ -38,6 +38,8 @@ public:
     //! Stages of one step, a multiple of the puncturing period, and their values.
     unsigned step_stages() const { return d_stages; }
     unsigned step_values() const { return d_values; }
+    //! Bits that are looked at before those of a step: K−1.
+    unsigned memory() const { return d_memory; }
 
     /*!
      * \brief Compares \p steps steps.

@@ -43,6 +43,16 @@ struct job {
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
     viterbi::turn turn{}; //!< of the input; then \p first_value is even
+    //! Streaming: the status is to be the tallies of the checks behind the batch's first
+    //! stage, up to its end.
+    bool tallies = false;
+
+    GPUFEC_HOST_DEVICE std::uint64_t checks(const check_plan& plan,
+                                            std::uint32_t decode_length) const
+    {
+        return plan.count(first_block * decode_length,
+                          (first_block + blocks) * decode_length);
+    }
 
     GPUFEC_HOST_DEVICE float scale_of(std::uint64_t index) const
     {

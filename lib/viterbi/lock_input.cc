@@ -150,24 +150,20 @@ void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to
     }
 }
 
-void lock_input::forget_pulled()
+void lock_input::release_batch(std::uint64_t batch_end)
 {
-    const auto batch = d_watched->pulled();
-    if (!batch.done) {
-        return;
-    }
     if (d_passing) {
         d_held.drop_before(d_needed);
         if (d_held.end() < d_needed) {
             d_held.skip_to(d_needed);
         }
-        const auto end = std::max(d_start + batch.value, d_held.end());
+        const auto end = std::max(d_start + batch_end, d_held.end());
         const auto from = d_held.end() - d_start;
         d_held.append_steps(end - d_held.end(), [&](std::int8_t* to) {
             d_watched->read_values(from, end - d_start - from, to);
         });
     }
-    d_watched->forget_pulled();
+    d_watched->release_oldest();
 }
 
 // ---- the caller's items ----
@@ -226,8 +222,8 @@ std::size_t lock_input::take_back()
 
 void lock_input::end_lending()
 {
-    if (std::exchange(d_lends, false)) {
-        d_decoder->end_lending();
+    if (d_lends) {
+        hold(); // what is in flight may still have to be read
     }
     d_lent = d_past = 0;
 }

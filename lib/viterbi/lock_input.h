@@ -61,8 +61,9 @@ public:
     //! The code's values that the decoder had when a batch was cut short to lend the
     //! next.
     std::uint64_t cut() const { return d_cut; }
-    //! The decoder's slots may be filled again whose batch was pulled.
-    void forget_pulled();
+    //! Its decoder's oldest batch goes, whose input ends before value \p end of the code:
+    //! keeps what is not dropped of it.
+    void release_batch(std::uint64_t end);
 
     // The caller's items, as engine.h has it.
 

@@ -23,6 +23,46 @@ std::uint64_t frame_layout::items(std::uint64_t count, bool packed) const
                     : count / stages() * (packed ? bytes() : bits);
 }
 
+void lock_segment::make_room(std::uint64_t end)
+{
+    const auto needed = (end - base + 7) / 8 + encode_again::slack;
+    if (bytes.size() < needed) {
+        bytes.resize(needed);
+    }
+}
+
+void lock_segment::keep(std::uint64_t end)
+{
+    if (!batch || end <= kept) {
+        return;
+    }
+    end = std::min((end + 7) / 8 * 8, batch->end);
+    make_room(end);
+    std::memcpy(&bytes[(kept - base) / 8],
+                batch->bits + (kept - batch->first) / 8,
+                (end - kept + 7) / 8);
+    kept = end;
+}
+
+lock_segment::place lock_segment::bits(std::uint64_t first, std::uint64_t end)
+{
+    if (batch && first >= batch->first && end + 8 * encode_again::slack <= batch->end) {
+        return { batch->bits, std::size_t(first - batch->first) };
+    }
+    keep(end);
+    return { bytes.data(), std::size_t(first - base) };
+}
+
+lock_segment::place lock_segment::from(std::uint64_t stage, std::uint64_t& end) const
+{
+    if (stage < kept) {
+        end = kept;
+        return { bytes.data(), std::size_t(stage - base) };
+    }
+    end = batch->end;
+    return { batch->bits, std::size_t(stage - batch->first) };
+}
+
 void lock_output::clear()
 {
     d_segments.clear();
@@ -35,6 +75,7 @@ lock_output::open(const hypothesis& h, std::uint64_t start, std::uint64_t lead)
 {
     lock_segment s{ &h, start, lead, lead, lead };
     s.base = lead / 8 * 8;
+    s.kept = lead;
     s.first_bit = d_total_bits;
     s.first_byte = d_total_bytes;
     d_segments.push_back(std::move(s));
@@ -55,30 +96,30 @@ void lock_output::close(std::uint64_t stages)
     d_total_bytes = s.first_byte + d_layout.items(s.stages - s.lead, true);
 }
 
-std::uint8_t* lock_output::room_for(std::size_t bytes)
+void lock_output::begin_batch(const watched_decoder::decoded_batch& batch)
 {
     auto& s = last();
-    const auto there = (s.collected - s.base + 7) / 8;
-    if (s.bytes.size() < there + bytes + encode_again::slack) {
-        s.bytes.resize(there + bytes + encode_again::slack);
-    }
-    return s.bytes.data() + there;
+    s.batch = batch;
+    s.collected = batch.end;
 }
 
-void lock_output::collected(std::size_t bytes, std::uint64_t needed)
+void lock_output::end_batch(std::uint64_t needed)
 {
-    last().collected += 8 * bytes;
-    trim(last(), needed);
+    auto& s = last();
+    const auto from = needed_from(s, needed);
+    if (from >= s.kept) { // what was kept is of no use any more
+        s.base = s.kept = from;
+    }
+    s.keep(s.batch->end);
+    s.batch.reset();
+    trim(s, from);
 }
 
 void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t needed)
 {
     auto& s = last();
     const auto bit = s.collected - s.base;
-    const auto bytes = (bit + d_layout.stages() + 7) / 8;
-    if (s.bytes.size() < bytes + encode_again::slack) {
-        s.bytes.resize(bytes + encode_again::slack);
-    }
+    s.make_room(s.collected + d_layout.stages());
     bit_writer to(
         &s.bytes[bit / 8], bit % 8, s.bytes.data() + s.bytes.size()); // over zeros
     unsigned left = d_layout.bits;
@@ -88,8 +129,8 @@ void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t neede
     to.put(left ? *frame >> (8 - left) : 0, left);
     to.put(0, d_layout.tail);
     to.finish();
-    s.collected += d_layout.stages();
-    trim(s, needed);
+    s.kept = s.collected += d_layout.stages();
+    trim(s, needed_from(s, needed));
 }
 
 bool lock_output::full() const
@@ -98,16 +139,21 @@ bool lock_output::full() const
     return s.collected >= stage_of_item(s, s.given) + 8 * most_given;
 }
 
-// Forgets bits that are given and not needed.
-void lock_output::trim(lock_segment& s, std::uint64_t needed)
+std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
+    // With those that the register holds then.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
-    const auto past = (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8;
-    const auto bytes = (past - std::min(past, s.base)) / 8;
+    return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
+}
+
+// Forgets bits, many at a time.
+void lock_output::trim(lock_segment& s, std::uint64_t from)
+{
+    const auto bytes = (from - s.base) / 8;
     if (bytes >= most_given) {
-        const auto there = (s.collected - s.base + 7) / 8;
+        const auto there = (s.kept - s.base + 7) / 8;
         std::memmove(s.bytes.data(), s.bytes.data() + bytes, there - bytes);
-        s.base = past;
+        s.base = from;
     }
 }
 
@@ -152,7 +198,14 @@ std::size_t lock_output::pull_packed(std::uint8_t* out, std::size_t room)
     auto& s = d_segments[d_pulling];
     const auto n = std::min<std::uint64_t>(room, ready(s, true));
     if (d_layout.stream()) {
-        std::memcpy(out, &s.bytes[(stage_of_item(s, s.given) - s.base) / 8], n);
+        std::uint64_t end = 0;
+        for (std::size_t i = 0; i < n;) {
+            const auto stage = stage_of_item(s, s.given + i);
+            const auto at = s.from(stage, end);
+            const auto m = std::min<std::size_t>(n - i, (end - stage + 7) / 8);
+            std::memcpy(out + i, at.bits + at.first / 8, m);
+            i += m;
+        }
     } else {
         for (std::size_t i = 0; i < n; ++i) {
             const auto bit = stage_of_item(s, s.given + i) - s.base;
@@ -175,9 +228,13 @@ std::size_t lock_output::pull_bits(std::uint8_t* out, std::size_t room)
     auto& s = d_segments[d_pulling];
     const auto n = std::min<std::uint64_t>(room, ready(s, false));
     for (std::size_t i = 0; i < n;) {
-        const auto left = d_layout.stream() ? n : d_layout.bits - s.given % d_layout.bits;
+        const auto stage = stage_of_item(s, s.given);
+        std::uint64_t end = 0;
+        const auto at = s.from(stage, end);
+        const auto left =
+            d_layout.stream() ? end - stage : d_layout.bits - s.given % d_layout.bits;
         const auto m = std::min<std::uint64_t>(n - i, left);
-        unpack_bits(s.bytes.data(), stage_of_item(s, s.given) - s.base, m, out + i);
+        unpack_bits(at.bits, at.first, m, out + i);
         s.given += m;
         i += m;
     }

@@ -8,8 +8,10 @@
 
 #include "encode_again.h"
 #include "hypothesis.h"
+#include "watched_decoder.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace gr::gpufec::viterbi {
@@ -38,12 +40,29 @@ struct lock_segment {
     std::uint64_t collected; //!< that are decoded
     bool closed = false;     //!< there will not be more
 
-    //! Bits of the stages from number `base` on, most significant first.
+    //! Bits of the stages from number `base` up to `kept`, most significant first. Those
+    //! from there on lie in the slot that they were decoded into.
     std::vector<std::uint8_t> bytes{};
-    std::uint64_t base = 0;
+    std::uint64_t base = 0, kept = 0;
+    std::optional<watched_decoder::decoded_batch> batch{};
 
     std::uint64_t first_bit = 0, first_byte = 0; // of the output
     std::uint64_t given = 0;                     // output items
+
+    // Keeps bits of the slot too, at least up to a stage.
+    void keep(std::uint64_t end);
+    // Room for bits up to a stage, and what is read behind them.
+    void make_room(std::uint64_t end);
+
+    //! Where bits lie, the first of which is number `first` there.
+    struct place {
+        const std::uint8_t* bits;
+        std::size_t first;
+    };
+    //! Bits of the stages from \p first up to \p end, as encode_again wants them.
+    place bits(std::uint64_t first, std::uint64_t end);
+    //! Where the bits of the stages from \p stage on lie, at least up to \p end.
+    place from(std::uint64_t stage, std::uint64_t& end) const;
 
     const conv_code& code() const { return reading->code(); }
     //! The value of the stream with which a stage begins.
@@ -69,11 +88,13 @@ public:
     //! Ends the last one behind \p stages, or what is ready already.
     void close(std::uint64_t stages);
 
-    //! Room for \p bytes more of the last segment's stream.
-    std::uint8_t* room_for(std::size_t bytes);
-    //! So many of them are there. Forgets what is given, and before stage \p needed.
-    void collected(std::size_t bytes, std::uint64_t needed);
-    //! The same of a frame, which is packed.
+    //! The last segment's stream goes on with a batch, which stays in its slot.
+    void begin_batch(const watched_decoder::decoded_batch& batch);
+    bool has_batch() const { return !empty() && last().batch.has_value(); }
+    //! Its slot is to be filled again: keeps what is not given, and from stage \p needed
+    //! on.
+    void end_batch(std::uint64_t needed);
+    //! The next frame, packed. Forgets what is given, and before stage \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
     //! Whether so much waits to be given that no more should be collected.
     bool full() const;
@@ -97,7 +118,9 @@ private:
     // Items that are ready and not given.
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
-    void trim(lock_segment& s, std::uint64_t needed);
+    // The first bit that is still of use.
+    std::uint64_t needed_from(const lock_segment& s, std::uint64_t needed) const;
+    static void trim(lock_segment& s, std::uint64_t from);
 
     const frame_layout d_layout;
     std::deque<lock_segment> d_segments;

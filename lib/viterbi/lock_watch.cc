@@ -52,10 +52,15 @@ void lock_watch::weigh()
     d_right = std::log((1 - d_chance) / (1 - p));
     // A value's share, where the lock holds.
     const double each = -(p * d_wrong + (1 - p) * d_right);
-    d_sample = std::uint64_t(std::ceil(1.6 * holds / each / d_encoder->step_values()));
+    const auto needed = 1.6 * holds / each / d_encoder->step_values();
+    for (d_sample = check_tallies::least; double(d_sample) < needed; d_sample *= 2) {
+    }
 }
 
-bool lock_watch::judge(const lock_segment& s, std::uint64_t target, const reader& values)
+bool lock_watch::judge(lock_segment& s,
+                       std::uint64_t target,
+                       const reader& values,
+                       const check_tallies* made)
 {
     const auto unit = d_encoder->step_stages();
     const auto K = s.code().constraint_length();
@@ -76,7 +81,7 @@ bool lock_watch::judge(const lock_segment& s, std::uint64_t target, const reader
         if (part > end - first) {
             break;
         }
-        const auto seen = encode(s, end - part, end, values);
+        const auto seen = sample(s, part, end, values, made);
         if (evidence(seen) < -holds) {
             cleared(end - part, seen);
             return false;
@@ -129,7 +134,20 @@ bool lock_watch::repeats(std::uint64_t from, std::uint64_t to, const reader& val
     return alike >= 0.95 * all;
 }
 
-encode_again::tally lock_watch::encode(const lock_segment& s,
+encode_again::tally lock_watch::sample(lock_segment& s,
+                                       std::uint64_t steps,
+                                       std::uint64_t end,
+                                       const reader& values,
+                                       const check_tallies* made)
+{
+    const auto i = made ? check_tallies::size_of(steps) : check_tallies::sizes;
+    if (i < check_tallies::sizes && made->values[i] != check_tallies::missing) {
+        return { made->values[i], made->wrong[i] };
+    }
+    return encode(s, end - steps, end, values);
+}
+
+encode_again::tally lock_watch::encode(lock_segment& s,
                                        std::uint64_t first,
                                        std::uint64_t end,
                                        const reader& values)
@@ -143,8 +161,12 @@ encode_again::tally lock_watch::encode(const lock_segment& s,
         d_each.resize(end - first);
     }
     values(s.code().values(stage), count, d_read.data());
-    return (*d_encoder)(
-        s.bytes.data(), stage - s.base, d_read.data(), end - first, d_each.data());
+    const auto at = s.bits(stage - d_encoder->memory(), end * d_encoder->step_stages());
+    return (*d_encoder)(at.bits,
+                        at.first + d_encoder->memory(),
+                        d_read.data(),
+                        end - first,
+                        d_each.data());
 }
 
 } // namespace gr::gpufec::viterbi

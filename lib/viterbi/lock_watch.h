@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_LOCK_WATCH_H
 #define INCLUDED_GPUFEC_VITERBI_LOCK_WATCH_H
 
+#include "check_tallies.h"
 #include "encode_again.h"
 #include "lock_output.h"
 #include <functional>
@@ -32,9 +33,13 @@ public:
      * \brief Whether the lock is lost somewhere before stage \p target.
      *
      * If so lost_stage() says where, else clear() up to where it holds for sure, which is
-     * always a little before the target.
+     * always a little before the target. \p made: tallies of this check, if there are
+     * any.
      */
-    bool judge(const lock_segment& s, std::uint64_t target, const reader& values);
+    bool judge(lock_segment& s,
+               std::uint64_t target,
+               const reader& values,
+               const check_tallies* made);
 
     std::uint64_t lost_stage() const { return d_lost; }
     std::uint64_t clear() const { return d_clear; }
@@ -42,10 +47,14 @@ public:
     double chance() const { return d_chance; }
 
 private:
-    encode_again::tally encode(const lock_segment& s,
-                               std::uint64_t first,
+    // Of the last steps before one.
+    encode_again::tally sample(lock_segment& s,
+                               std::uint64_t steps,
                                std::uint64_t end,
-                               const reader& values);
+                               const reader& values,
+                               const check_tallies* made);
+    encode_again::tally
+    encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
     void weigh();
     // Whether signs come again every second value: idle, or nothing is modulated, and no
     // hypothesis can be told from others.
@@ -60,7 +69,8 @@ private:
     std::uint64_t d_clear = 0, d_lost = 0;
     // By the error rate, and of use for so many more stretches: the logarithms of how
     // much likelier by chance a sign that is wrong is, and one that is right; steps at a
-    // stretch's end that are to show whether more have to be looked at.
+    // stretch's end that are to show whether more have to be looked at, as many as
+    // tallies are made of.
     unsigned d_weighed = 0;
     double d_wrong = 0, d_right = 0;
     std::uint64_t d_sample = 0;

@@ -13,9 +13,6 @@ namespace {
 
 // Input that is held is taken so far ahead of what is decoded.
 constexpr std::size_t most_ahead = 1u << 18;
-constexpr unsigned least_stretch = 512;
-// A lock is checked every long_values values once it is old.
-constexpr std::uint64_t long_values = 16384;
 
 } // namespace
 
@@ -149,12 +146,12 @@ void viterbi_decoder::locking::open(unsigned which)
         d_which = which;
     }
     if (layout().stream()) {
-        d_inner->keep_pulled();
+        d_inner->watch();
     }
     // Of blocks, or frames.
     const auto D = layout().stream() ? d_decoder->decode_length() : layout().stages();
-    d_stretch = (least_stretch + D - 1) / D * D;
-    d_long_stretch = std::max(d_stretch, d_plan.codes[which].stages(long_values) / D * D);
+    d_stretch = young_stretch(D);
+    d_long_stretch = old_stretch(d_plan.codes[which], D);
     d_checked = d_finely_until = 0;
     d_inner_finished = false;
 }

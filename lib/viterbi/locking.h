@@ -201,14 +201,15 @@ private:
     bool all_collected() { return d_inner_finished && d_decoder->done(); }
 
     bool collect();
+    bool collect_batches();
+    bool collect_frames();
     void take_statistics();
-    bool settle_pulled();
-    std::uint8_t* room_for_decoded();
-    void take_decoded(std::size_t n);
+    void release_batch();
+    std::uint64_t needed() const { return d_until == never ? d_watch.clear() : never; }
     batch_statistics moved(batch_statistics made) const;
     bool check();
     void drop_checked(std::uint64_t clear);
-    std::uint64_t stretch() const;
+    std::uint64_t next_check() const;
     void doubt(std::uint64_t target);
     std::uint64_t values_until_end() const;
     bool reach_end();

@@ -59,22 +59,73 @@ bool viterbi_decoder::locking::feed()
 // Takes what the decoder has.
 bool viterbi_decoder::locking::collect()
 {
-    bool some = false;
-    for (;;) {
-        if (d_output.full()) {
+    return layout().stream() ? collect_batches() : collect_frames();
+}
+
+// A batch stays in its slot until all is given that is ready. What is not sure then, a
+// little before its end, is kept.
+bool viterbi_decoder::locking::collect_batches()
+{
+    for (bool some = false;; some = true) {
+        if (!d_output.has_batch()) {
+            if (d_output.full()) {
+                return some;
+            }
+            const auto batch = d_inner->oldest();
+            take_statistics();
+            if (!batch) {
+                return some;
+            }
+            d_output.begin_batch(*batch);
+            if (!batch->full && batch->value > d_input.cut()) {
+                d_finely_until = batch->end;
+            }
+            some = true;
+        }
+        if (d_until == never) {
+            check();
+            if (d_state != state::locked) {
+                return true;
+            }
+        }
+        if (d_output.available()) {
             return some;
         }
-        const auto n = d_inner->pull_packed(room_for_decoded(), chunk);
+        release_batch();
+    }
+}
+
+void viterbi_decoder::locking::release_batch()
+{
+    if (d_output.has_batch()) {
+        const auto end = segment().batch->value;
+        d_output.end_batch(needed());
+        d_input.release_batch(end);
+    }
+}
+
+bool viterbi_decoder::locking::collect_frames()
+{
+    bool some = false;
+    d_part.resize(chunk);
+    while (!d_output.full()) {
+        const auto n = d_inner->pull_packed(d_part.data(), d_part.size());
         take_statistics();
         if (n == 0) {
-            return some;
+            break;
         }
-        take_decoded(n);
         some = true;
-        if (layout().stream() && !settle_pulled()) {
-            return true;
+        for (std::size_t i = 0; i < n;) {
+            const auto m = std::min(n - i, layout().bytes() - d_frame.size());
+            d_frame.insert(d_frame.end(), &d_part[i], &d_part[i] + m);
+            i += m;
+            if (d_frame.size() == layout().bytes()) {
+                d_output.collected_frame(d_frame.data(), needed());
+                d_frame.clear();
+            }
         }
     }
+    return some;
 }
 
 void viterbi_decoder::locking::take_statistics()
@@ -87,51 +138,6 @@ void viterbi_decoder::locking::take_statistics()
         stream_statistics.push_back(moved(there.front()));
         if (stream_statistics.size() > most_statistics) {
             stream_statistics.pop_front(); // nobody takes them
-        }
-    }
-}
-
-// What was pulled is checked while its input is there; whether the lock holds.
-bool viterbi_decoder::locking::settle_pulled()
-{
-    const auto batch = d_inner->pulled();
-    if (!batch.full && batch.value > d_input.cut()) {
-        d_finely_until = batch.end;
-    }
-    if (batch.done) {
-        segment().collected = batch.end; // the last byte may be padded
-    }
-    if (d_until == never) {
-        check();
-    }
-    d_input.forget_pulled();
-    return d_state == state::locked;
-}
-
-std::uint8_t* viterbi_decoder::locking::room_for_decoded()
-{
-    if (layout().stream()) {
-        return d_output.room_for(chunk);
-    }
-    d_part.resize(chunk);
-    return d_part.data();
-}
-
-// So many bytes of it.
-void viterbi_decoder::locking::take_decoded(std::size_t n)
-{
-    const auto needed = d_until == never ? d_watch.clear() : never;
-    if (layout().stream()) {
-        d_output.collected(n, needed);
-        return;
-    }
-    for (std::size_t i = 0; i < n;) {
-        const auto m = std::min(n - i, layout().bytes() - d_frame.size());
-        d_frame.insert(d_frame.end(), &d_part[i], &d_part[i] + m);
-        i += m;
-        if (d_frame.size() == layout().bytes()) {
-            d_output.collected_frame(d_frame.data(), needed);
-            d_frame.clear();
         }
     }
 }
@@ -150,7 +156,7 @@ bool viterbi_decoder::locking::check()
     bool some = false;
     for (;;) {
         auto& s = segment();
-        auto target = d_checked + stretch();
+        auto target = next_check();
         const bool last = s.collected < target && all_collected();
         if (last) {
             target = s.collected;
@@ -159,7 +165,8 @@ bool viterbi_decoder::locking::check()
             return some;
         }
         some = true;
-        if (d_watch.judge(s, target, d_values)) {
+        const auto* const made = s.batch ? s.batch->tallies_of(target) : nullptr;
+        if (d_watch.judge(s, target, d_values, made)) {
             doubt(target);
             return true;
         }
@@ -178,12 +185,14 @@ void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
     d_input.drop_before(value - std::min(value, kept));
 }
 
-// Stages to the next check: few at first, and where latency is so short that batches
-// are.
-std::uint64_t viterbi_decoder::locking::stretch() const
+// Where the next check ends: soon at first, and where latency is so short that batches
+// are. Later at places that are the same however it began.
+std::uint64_t viterbi_decoder::locking::next_check() const
 {
-    const bool finely = d_checked < segment().lead + young || d_checked < d_finely_until;
-    return finely ? d_stretch : d_long_stretch;
+    const auto lead = segment().lead;
+    const bool finely = d_checked < lead + young || d_checked < d_finely_until;
+    return finely ? d_checked + d_stretch
+                  : lead + ((d_checked - lead) / d_long_stretch + 1) * d_long_stretch;
 }
 
 // The lock seems to be lost, as what is decoded up to a stage shows.
@@ -193,6 +202,7 @@ void viterbi_decoder::locking::doubt(std::uint64_t target)
     d_lost_stage = std::max(s.stages, d_watch.lost_stage());
     d_lost_target = target;
     d_input.hold();
+    release_batch();
     d_judged = s.value_of(target + overlap());
     d_next_window = s.value_of(d_lost_stage);
     d_windows = 0;
@@ -222,6 +232,7 @@ bool viterbi_decoder::locking::reach_end()
     }
     const auto next = *std::exchange(d_next, {});
     end_segment(s.stages, next.known);
+    release_batch();
     begin(next);
     return true;
 }

@@ -36,6 +36,10 @@ batch_limits setup::limits(std::size_t blocks) const
         // pairs, in whole words.
         l.input_bytes = (input_bytes(code.values(stages + code.period())) + 6) / 4 * 4;
         l.output_bytes = blocks * (plan.decode_length / 8);
+        if (checks.every > 0) {
+            const auto most = blocks * plan.decode_length / checks.every + 1;
+            l.status_bytes = most * sizeof(check_tallies);
+        }
     } else {
         const auto frames = blocks / plan.blocks_per_frame;
         l.input_bytes = frames * frame_input_bytes();

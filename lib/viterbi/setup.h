@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_VITERBI_SETUP_H
 
 #include "block_plan.h"
+#include "check_tallies.h"
 #include "pipeline/batch_decoder.h"
 
 namespace gr::gpufec::viterbi {
@@ -17,6 +18,7 @@ struct setup {
     conv_code code;  //!< the same, where positive soft values mean bit 0
     block_plan plan;
     value_map map;
+    check_plan checks;   //!< of a stream that is watched
     bool packed4;        //!< two values per byte, else int8
     bool floats = false; //!< what the caller has; int8 in slots
     std::string cuda_kernel = "auto";
@@ -26,6 +28,7 @@ struct setup {
           code(positive_bit ? c.opposite() : c),
           plan(p),
           map(make_value_map(c)),
+          checks(p.streaming() ? make_check_plan(code, p.decode_length) : check_plan{}),
           packed4(packed)
     {
     }

@@ -102,7 +102,8 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
     const auto value = code.values(begin * unit);
     const auto steps = std::size_t(last - begin);
     const auto count = steps * d_encode.step_values();
-    read(job, input, before + (value - first), count, d_values.data());
+    read_steps(
+        job, d_setup.packed4, input, before + (value - first), count, d_values.data());
     std::memcpy(d_bits.data(), output, (stages + 7) / 8);
     std::uint64_t against = 0;
     const auto signs = d_encode(
@@ -111,31 +112,6 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
     s.channel_error_rate = signs.rate();
     s.metric = double(against) / double(count);
     return s;
-}
-
-// Values of a job's input as steps, as the code has them.
-void channel_estimator::read(const job& job,
-                             const std::byte* input,
-                             std::size_t first,
-                             std::size_t count,
-                             std::int8_t* to) const
-{
-    if (job.turn.any()) {
-        auto received = job;
-        received.turn = {};
-        const auto even = first / 2 * 2, pairs = (first + count - even + 1) / 2;
-        const auto there = std::min<std::size_t>(2 * pairs, job.values - even);
-        to[2 * pairs - 1] = 0;
-        read(received, input, even, there, to);
-        turn_pairs(job.turn, to, pairs, to);
-        std::copy_n(to + (first - even), count, to);
-    } else if (job.floats) {
-        convert(job, reinterpret_cast<const float*>(input), first, count, to);
-    } else if (d_setup.packed4) {
-        unpack4(input, first, count, to);
-    } else {
-        std::memcpy(to, input + first, count);
-    }
 }
 
 } // namespace gr::gpufec::viterbi

@@ -46,12 +46,6 @@ private:
                                               std::uint64_t end,
                                               const std::byte* input,
                                               const std::byte* output);
-    void read(const job& job,
-              const std::byte* input,
-              std::size_t first,
-              std::size_t count,
-              std::int8_t* to) const;
-
     const setup d_setup;
     const encode_again d_encode;
     std::vector<std::int8_t> d_values; // of a sample

@@ -201,6 +201,39 @@ class qa_viterbi_devices(unittest.TestCase):
                     self.assertIn("error", said[0])
                     self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
+    def locks(self, exchanged, **parameters):
+        """Bits and locks where I and Q are exchanged, or else a value is lost."""
+        items = support.soft_values(support.encode(support.random_bits(400000, 2)),
+                                    sigma=0.5, seed=2)
+        items = (items.reshape(-1, 2)[:, ::-1].ravel() if exchanged
+                 else np.delete(items, 500001))
+        decoder = gpufec.gpu_viterbi_pbvd(lock="auto", lock_constellation="qpsk",
+                                          decode_length=D, overlap=L, batch=256,
+                                          max_latency_ms=1e5, **parameters)
+        output, tags = support.run(support.vector_source(items), decoder)
+        return output, support.tags_of(tags, "viterbi_lock"), decoder.active_backend()
+
+    def test_locks_as_on_a_cpu(self):
+        for exchanged in False, True:
+            output, locks, _ = self.locks(exchanged, backend="cpu")
+            self.assertEqual([bool(lock) for _, lock in locks],
+                             [True] if exchanged else [True, False, True])
+            on_device, its_locks, where = self.locks(exchanged, backend="cuda")
+            self.assertEqual(where, "cuda")
+            np.testing.assert_array_equal(on_device, output)
+            self.assertEqual(its_locks, locks)
+
+    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    def test_a_device_that_fails_while_locked(self):
+        for exchanged in False, True:
+            output, locks, _ = self.locks(exchanged, backend="cpu")
+            for batches in (1, 5, 8):
+                with failure(f"0:{batches}"):
+                    on_device, its_locks, where = self.locks(exchanged)
+                self.assertEqual(where, "cpu")
+                np.testing.assert_array_equal(on_device, output)
+                self.assertEqual(its_locks, locks)
+
     @unittest.skipUnless(SIMULATED, "no simulated devices")
     def test_one_of_several_devices_fails(self):
         expected, _ = support.decode(self.items, **self.small)
