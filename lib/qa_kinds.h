@@ -61,7 +61,8 @@ public:
         take_back(d);
         return n;
     }
-    std::size_t skip(ldpc_decoder& d, std::size_t count)
+    template <class Decoder>
+    std::size_t skip(Decoder& d, std::size_t count)
     {
         const auto n = d.skip(count);
         d_taken += n;
@@ -395,6 +396,71 @@ struct sync_frames {
     }
 };
 
+template <sync_mode Mode, class Item>
+struct sync_lent {
+    static constexpr unsigned portions = 24;
+    static user
+    make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
+    {
+        sync_options o(codebook_random(6, 8, 15, 4), { 0.02, 0.02, 0.01 });
+        static_cast<run_options&>(o) = run;
+        o.mode = Mode;
+        o.output = sync_output::posteriors;
+        o.positive_bit = positive_bit;
+        o.soft_input = sizeof(Item) > 1;
+        auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
+        auto* const decoder = d.get();
+        const sync_map::frame_source source(o, 3);
+        std::vector<std::size_t> counts;
+        std::vector<Item> items;
+        std::size_t most = 0;
+        for (unsigned f = 0; f < portions; ++f) {
+            const auto frame = source.make(f);
+            const auto* const from = reinterpret_cast<const Item*>(frame.items.data());
+            items.insert(items.end(), from, from + frame.count);
+            items.insert(items.end(), gap(f), Item(0));
+            counts.push_back(frame.count);
+            most = std::max(most, frame.count + gap(f));
+        }
+        const auto pull = [=](auto ring) {
+            bytes out;
+            for (sync_decoder::frame f; decoder->pull(f);) {
+                const auto* const from = static_cast<const std::uint8_t*>(f.output);
+                out.insert(out.end(), from, from + f.output_bytes);
+            }
+            ring->take_back(*decoder);
+            return out;
+        };
+        auto ring = std::make_shared<lender<Item>>(items);
+        auto ended = std::make_shared<bool>(false); // the frame that is being lent
+        return { std::move(d),
+                 [=](unsigned f, std::size_t first) -> std::size_t {
+                     if (f == 0 && first == 0) {
+                         ring->restart();
+                     }
+                     const auto n = counts[f], all = n + gap(f);
+                     auto there = first;
+                     if (there < n) {
+                         *ended = Mode == sync_mode::stream;
+                         there += ring->lend(*decoder, n - there);
+                     }
+                     if (there >= n && !*ended) {
+                         *ended = decoder->end_frame();
+                     }
+                     if (there >= n && *ended && there < all) {
+                         there += ring->skip(*decoder, all - there);
+                     }
+                     return there == all && *ended ? most - first : there - first;
+                 },
+                 [=] { return pull(ring); },
+                 most };
+    }
+
+private:
+    // Items between frames.
+    static unsigned gap(unsigned f) { return Mode == sync_mode::framed ? f % 3 : 0; }
+};
+
 struct outcome {
     bytes output;
     std::vector<std::string> errors, warnings, infos;
@@ -484,7 +550,11 @@ using kinds = testing::Types<viterbi_streams,
                              ldpc_symbol_frames<false>,
                              ldpc_symbol_frames<true>,
                              sync_frames<sync_mode::framed>,
-                             sync_frames<sync_mode::stream>>;
+                             sync_frames<sync_mode::stream>,
+                             sync_lent<sync_mode::framed, std::uint8_t>,
+                             sync_lent<sync_mode::framed, float>,
+                             sync_lent<sync_mode::stream, std::uint8_t>,
+                             sync_lent<sync_mode::stream, float>>;
 } // namespace qa
 } // namespace gr::gpufec
 

@@ -111,8 +111,10 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
             tag.offset -= read + from;
         }
     };
-    d_input_tags.read(
-        d_taken, available, fetch, [this](const tag_t& tag) { d_gatherer.note(tag); });
+    d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
+        d_gatherer.note(tag);
+        return false;
+    });
 
     std::size_t taken = 0, given = 0;
     for (;;) {

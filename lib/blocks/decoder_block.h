@@ -227,8 +227,9 @@ protected:
     virtual std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) = 0;
     //! Takes of the items at hand what the decoder takes; whether something went on.
     virtual bool push(input& in, input& second) = 0;
-    //! Sees each tag of the input once, before its item is pushed.
-    virtual void note(const tag_t&) {}
+    //! Sees each tag of the input once, before its item is pushed. Whether nothing else
+    //! is to be done with it.
+    virtual bool note(const tag_t&) { return false; }
     //! Whether the decoder can take nothing before it has decoded something.
     virtual bool held_up() { return engine().full(); }
     //! Whether all that was taken has gone to the decoder.
@@ -239,7 +240,12 @@ protected:
     virtual void require_items(gr_vector_int& required)
     {
         const auto in = look_at(0, nullptr);
-        required[0] = in.ended ? 0 : int(engine().lent()) + 1;
+        required[0] = in.ended ? 0 : one_more();
+    }
+    //! Items of input 0 of which one is new, if there is room for that.
+    int one_more()
+    {
+        return int(std::min<std::size_t>(engine().lent() + 1, most_available()));
     }
     //! Whether the input is decoded where it lies in the ring, if that can be.
     virtual bool lends() const { return true; }
@@ -289,6 +295,14 @@ protected:
         in.available = reader->items_available();
         return in;
     }
+
+    //! Items that input 0 has at most.
+    std::size_t most_available() const
+    {
+        return this->detail()->input(0)->max_possible_items_available();
+    }
+    //! Whether input is lent from the ring.
+    bool borrows() const { return bool(d_borrowed); }
 
     //! Tells whoever listens at the status port, besides what \p status has already.
     void publish_status(const std::string& event,
@@ -451,7 +465,13 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            const bool stuck = held_up() || (d_finished && !engine().done());
+            // What fills the ring is all that comes before some of it is taken back.
+            const bool ring_full =
+                d_borrowed && in.left() == 0 && in.available >= most_available();
+            if (ring_full) {
+                engine().flush();
+            }
+            const bool stuck = held_up() || ring_full || (d_finished && !engine().done());
             const bool idle = in.taken == lent && second.taken + given == 0;
             if (!idle || !stuck || !engine().wait(longest_sleep)) {
                 break;
@@ -487,7 +507,7 @@ private:
             }
         };
         d_input_tags.read(
-            d_first, available, fetch, [this](const tag_t& tag) { note(tag); });
+            d_first, available, fetch, [this](const tag_t& tag) { return note(tag); });
     }
 
     // Called before the buffers are made. A GPU decodes faster than threads hand small

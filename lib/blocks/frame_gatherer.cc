@@ -14,8 +14,23 @@ frame_gatherer::frame_gatherer(const pmt::pmt_t& key,
 {
 }
 
-std::size_t
-frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t count)
+bool frame_gatherer::note(const tag_t& tag)
+{
+    if (!d_key || (tag.key != d_key && !pmt::eqv(tag.key, d_key))) {
+        return false;
+    }
+    const long items = pmt::is_integer(tag.value) ? pmt::to_long(tag.value) : 0;
+    if (items > 0) {
+        d_lengths.push_back({ tag.offset, std::uint64_t(items) });
+    } else {
+        warn_once(d_warned_of_length,
+                  "ignoring tags without a length of at least 1; the first holds " +
+                      pmt_text(tag.value));
+    }
+    return true;
+}
+
+std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
 {
     if (count == 0) {
         return 0;
@@ -23,27 +38,55 @@ frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t 
     if (d_every) {
         d_missing = d_open ? d_missing : d_every;
         d_open = true;
-        return take(items, std::min<std::uint64_t>(count, d_missing));
+        return std::min<std::uint64_t>(count, d_missing);
     }
-    drop_bad_lengths(first);
-    if (d_open && !d_lengths.empty() && d_lengths.front().offset == first) {
-        warn_once(d_warned_of_overlap,
-                  "a length tag lies inside a frame, which ends there");
-        d_complete = true;
-        return 0;
+    while (!d_lengths.empty() && d_lengths.front().item < first) {
+        d_lengths.pop_front();
     }
-    if (const auto length = length_at(first)) {
+    if (!d_lengths.empty() && d_lengths.front().item == first) {
+        if (d_open && d_count > 0) {
+            warn_once(d_warned_of_overlap,
+                      "a length tag lies inside a frame, which ends there");
+            d_complete = true;
+            return 0;
+        }
+        do { // the last one there
+            d_missing = d_lengths.front().items;
+            d_lengths.pop_front();
+        } while (!d_lengths.empty() && d_lengths.front().item == first);
         d_open = true;
-        d_missing = *length;
     }
     if (!d_lengths.empty()) {
-        count = std::min(count, std::size_t(d_lengths.front().offset - first));
+        count = std::min(count, std::size_t(d_lengths.front().item - first));
     }
     if (!d_open) {
         warn_once(d_warned_of_loose, "dropping items that are under no length tag");
         return count;
     }
-    return take(items, std::min<std::uint64_t>(count, d_missing));
+    return std::min<std::uint64_t>(count, d_missing);
+}
+
+void frame_gatherer::took(std::size_t count)
+{
+    if (d_open) {
+        d_count += count;
+        d_missing -= count;
+        d_complete = d_missing == 0;
+    }
+}
+
+std::size_t
+frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t count)
+{
+    const auto n = next(first, count);
+    if (d_open) {
+        const auto keep = std::min(n, d_most_items - std::min(d_most_items, kept()));
+        d_items.insert(d_items.end(), items, items + keep * d_item_size);
+    }
+    if (n > 0) {
+        took(n);
+    }
+    return n;
 }
 
 std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
@@ -54,23 +97,12 @@ std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
     if (d_every) {
         return d_every <= count ? d_every : 0;
     }
-    drop_bad_lengths(first);
-    if (d_lengths.empty() || d_lengths.front().offset != first) {
+    if (d_lengths.empty() || d_lengths.front().item != first) {
         return 0;
     }
-    const auto length = std::size_t(length_of(d_lengths.front()));
-    const auto* const next = d_lengths.second();
-    return length <= count && (!next || next->offset >= first + length) ? length : 0;
-}
-
-std::size_t frame_gatherer::take(const std::byte* items, std::size_t count)
-{
-    const auto keep = std::min(count, d_most_items - std::min(d_most_items, kept()));
-    d_items.insert(d_items.end(), items, items + keep * d_item_size);
-    d_count += count;
-    d_missing -= count;
-    d_complete = d_missing == 0;
-    return count;
+    const auto length = d_lengths.front().items;
+    const bool alone = d_lengths.size() == 1 || d_lengths[1].item >= first + length;
+    return length <= count && alone ? length : 0;
 }
 
 void frame_gatherer::end()
@@ -92,37 +124,6 @@ void frame_gatherer::restart()
 {
     clear();
     d_lengths.clear();
-}
-
-// The length that a tag holds; 0 if it is none.
-long frame_gatherer::length_of(const tag_t& tag) const
-{
-    const bool number = is_length(tag) && pmt::is_integer(tag.value);
-    return number ? std::max(0L, pmt::to_long(tag.value)) : 0;
-}
-
-// Those at the front, up to an item, that hold no length.
-void frame_gatherer::drop_bad_lengths(std::uint64_t item)
-{
-    while (!d_lengths.empty() && d_lengths.front().offset <= item &&
-           length_of(d_lengths.front()) == 0) {
-        warn_once(d_warned_of_length,
-                  "ignoring tags without a length of at least 1; the first holds " +
-                      pmt_text(d_lengths.front().value));
-        d_lengths.pop();
-    }
-}
-
-// Of the last good tag there.
-std::optional<long> frame_gatherer::length_at(std::uint64_t item)
-{
-    std::optional<long> length;
-    d_lengths.release(item + 1, [&](const tag_t& tag) {
-        if (const long l = length_of(tag)) {
-            length = l;
-        }
-    });
-    return length;
 }
 
 void frame_gatherer::warn_once(bool& warned, const std::string& text) const

@@ -6,13 +6,12 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
 #define INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
 
-#include "tag_queue.h"
 #include <gnuradio/tags.h>
 #include <pmt/pmt.h>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,27 +47,30 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
+    //! Items, of \p count from item \p first of the stream on, that belong to one frame,
+    //! which is open then, or to none; for who keeps them by himself, not while
+    //! complete(). 0 if a tag has ended the frame.
+    std::size_t next(std::uint64_t first, std::size_t count);
+    //! So many of them were taken.
+    void took(std::size_t count);
+
     //! The length of the frame that begins with item \p first of the stream, if all of it
     //! is among \p count items and no frame is open; else 0.
     std::size_t whole(std::uint64_t first, std::size_t count);
     //! That frame was taken, by someone else.
-    void pass() { d_every ? void() : d_lengths.pop(); }
-
-    //! Sees a tag of the stream, in their order, before its item is gathered.
-    void note(const tag_t& tag)
+    void pass()
     {
-        if (is_length(tag)) {
-            d_lengths.hold(tag);
+        if (!d_every) {
+            d_lengths.pop_front();
         }
     }
 
+    //! Sees a tag of the stream, in their order, before its item is gathered. Whether it
+    //! is of a length.
+    bool note(const tag_t& tag);
+
     //! The stream has ended, and with it the frame that is open.
     void end();
-
-    bool is_length(const tag_t& tag) const
-    {
-        return d_key && (tag.key == d_key || pmt::eqv(tag.key, d_key));
-    }
 
     bool open() const { return d_open; }
     bool complete() const { return d_complete; }
@@ -82,16 +84,15 @@ public:
     void restart();
 
 private:
-    std::size_t take(const std::byte* items, std::size_t count);
-    long length_of(const tag_t& tag) const;
-    void drop_bad_lengths(std::uint64_t item);
-    std::optional<long> length_at(std::uint64_t item);
     void warn_once(bool& warned, const std::string& text) const;
 
     const pmt::pmt_t d_key;
     const std::size_t d_item_size;
     const std::function<void(const std::string&)> d_warn;
-    tag_queue d_lengths; // of items that are not gathered yet
+    struct length {
+        std::uint64_t item, items;
+    };
+    std::deque<length> d_lengths; // of items that are not gathered yet
     std::size_t d_every = 0, d_most_items = 0;
     std::vector<std::byte> d_items;
     std::uint64_t d_count = 0, d_missing = 0;

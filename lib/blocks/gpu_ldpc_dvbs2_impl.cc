@@ -498,7 +498,7 @@ std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
     return d_packed ? bit / 8 : bit;
 }
 
-void gpu_ldpc_dvbs2_impl::note(const tag_t& tag)
+bool gpu_ldpc_dvbs2_impl::note(const tag_t& tag)
 {
     const bool names_code =
         pmt::eqv(tag.key, d_xfecframe_key) || pmt::eqv(tag.key, d_code_key);
@@ -506,6 +506,7 @@ void gpu_ldpc_dvbs2_impl::note(const tag_t& tag)
     if ((d_acm && names_code) || gives_esn0) {
         d_code_tags.hold(tag);
     }
+    return false; // it goes on with the others
 }
 
 void gpu_ldpc_dvbs2_impl::obey_tags_at(std::uint64_t item)

@@ -48,7 +48,7 @@ private:
     bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }
     void require_items(gr_vector_int& required) override;
     bool push(input& in, input& second) override;
-    void note(const tag_t& tag) override;
+    bool note(const tag_t& tag) override;
 
     std::size_t pull_frame(std::uint8_t* out,
                            std::size_t room,

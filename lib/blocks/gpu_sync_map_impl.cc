@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace gr::gpufec {
 
@@ -56,13 +55,6 @@ sync_output output_from_string(const std::string& name)
                "allowed are symbols, posteriors, extrinsics and llr");
     }
     return sync_output_from_string(name);
-}
-
-// The most items of a frame that can be decoded.
-std::size_t most_items(const sync_options& o, const bsid_model& channel)
-{
-    const auto drifts = drift_limits(channel, o.code.frame_bits(), o.exclusion, o.start);
-    return o.code.frame_bits() + std::max(0, drifts.last);
 }
 
 // Weights that are none count as 0, and symbols of which nothing is known as alike.
@@ -204,8 +196,6 @@ void gpu_sync_map_impl::make_decoder()
 {
     d_decoder.reset();
     d_decoder = std::make_unique<sync_decoder>(d_options, hooks());
-    d_most_items = most_items(d_options, d_options.channel);
-    d_frame.keep(d_most_items);
     publish_choices();
 }
 
@@ -223,8 +213,7 @@ bool gpu_sync_map_impl::check_topology(int ninputs, int noutputs)
             return false;
         }
     }
-    // A stream decodes by itself what little it gets.
-    return d_stream || ninputs == 2 || decoder_block::check_topology(ninputs, noutputs);
+    return ninputs == 2 || decoder_block::check_topology(ninputs, noutputs);
 }
 
 void gpu_sync_map_impl::restart()
@@ -247,8 +236,6 @@ void gpu_sync_map_impl::take_channel()
 {
     if (const auto channel = d_channel.take()) {
         d_options.channel = *channel;
-        d_most_items = std::max(d_most_items, most_items(d_options, *channel));
-        d_frame.keep(d_most_items);
         d_decoder->set_channel(*channel);
     }
 }
@@ -267,8 +254,8 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
         return;
     }
     const auto in = look_at(0, nullptr);
-    const bool no_more = in.ended && in.available == 0;
-    required[0] = d_frame.complete() || no_more ? 0 : 1;
+    const bool no_more = in.ended && in.available <= d_decoder->lent();
+    required[0] = d_frame.complete() || no_more ? 0 : one_more();
     if (d_options.priors) {
         const bool frame_there = d_frame.complete() || (d_frame.open() && no_more);
         const auto priors = look_at(1, nullptr);
@@ -330,32 +317,30 @@ bool gpu_sync_map_impl::push_stream(input& in)
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
         return d_decoder->push(items, count);
     });
-    d_input_tags.release(next_item(in), [this](const tag_t& tag) {
-        if (!d_frame.is_length(tag)) {
-            d_moving.hold(tag);
-        }
-    });
+    d_input_tags.release(next_item(in), [this](const tag_t& tag) { d_moving.hold(tag); });
     return some;
 }
 
 bool gpu_sync_map_impl::push_frames(input& in, input& priors)
 {
-    bool some = push_whole_frames(in);
-    if (!d_frame.complete()) {
-        some |= take(in, [&](const std::byte*, std::size_t) { return gather(in); });
+    bool some = false;
+    for (bool more = true; more; some |= more) {
+        more = push_whole_frames(in);
+        more |= !d_frame.complete() && push_part(in);
+        if (in.ended && in.left() == 0) {
+            d_frame.end();
+        }
+        more |= d_options.priors && gather_priors(priors);
+        more |= push_frame();
     }
-    if (in.ended && in.left() == 0) {
-        d_frame.end();
-    }
-    some |= d_options.priors && gather_priors(priors);
-    return push_frame() || some;
+    return some;
 }
 
-// Frames that are there from their first item to their last go from where they are.
+// Frames that are there from their first item to their last are copied at once.
 bool gpu_sync_map_impl::push_whole_frames(input& in)
 {
     bool some = false;
-    while (!d_options.priors) {
+    while (!d_options.priors && !borrows()) {
         const auto item = next_item(in);
         const auto n = d_frame.whole(item, in.left());
         if (n == 0 ||
@@ -378,27 +363,36 @@ void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::uint64_t before)
 {
     d_input_tags.release(first + count, [&](const tag_t& tag) {
-        if (!d_frame.is_length(tag)) {
-            const std::uint64_t N = d_options.code.frame_symbols();
-            const auto symbol = (before + tag.offset - first) / d_options.code.n();
-            auto moved = tag;
-            moved.offset = d_pushed * N + std::min(symbol, N - 1);
-            d_moving.hold(std::move(moved));
-        }
+        const std::uint64_t N = d_options.code.frame_symbols();
+        const auto symbol = (before + tag.offset - first) / d_options.code.n();
+        auto moved = tag;
+        moved.offset = d_pushed * N + std::min(symbol, N - 1);
+        d_moving.hold(std::move(moved));
     });
 }
 
-// Takes items of one frame, or of none; says how many.
-std::size_t gpu_sync_map_impl::gather(const input& in)
+// Takes items of one frame, or of none.
+bool gpu_sync_map_impl::push_part(input& in)
 {
     const auto first = next_item(in), before = std::uint64_t(d_frame.count());
-    const auto n = d_frame.gather(in.items + in.taken * d_input_size, first, in.left());
+    const auto most = d_frame.next(first, in.left());
+    if (most == 0) {
+        return false;
+    }
+    const auto n = d_frame.open()
+                       ? take(in,
+                              most,
+                              [this](const std::byte* items, std::size_t count) {
+                                  return d_decoder->push(items, count);
+                              })
+                       : pass_over(in, [&] { return d_decoder->skip(most); });
     if (d_frame.open()) {
         move_tags(first, n, before);
     } else {
         d_input_tags.release(first + n, [](const tag_t&) {});
     }
-    return n;
+    d_frame.took(n);
+    return n > 0;
 }
 
 bool gpu_sync_map_impl::gather_priors(input& priors)
@@ -431,11 +425,7 @@ bool gpu_sync_map_impl::push_frame()
     } else if (d_options.priors) {
         mend(d_priors, d_options.code.q());
     }
-    const bool whole = d_frame.kept() == d_frame.count();
-    const std::size_t beyond_limits = std::numeric_limits<std::int32_t>::max();
-    if (!d_decoder->push_frame(d_frame.items(),
-                               whole ? d_frame.count() : beyond_limits,
-                               priors_there ? d_priors.data() : nullptr)) {
+    if (!d_decoder->end_frame(priors_there ? d_priors.data() : nullptr)) {
         return false;
     }
     ++d_pushed;

@@ -50,9 +50,10 @@ private:
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;
-    void note(const tag_t& tag) override { d_frame.note(tag); }
+    // A length is about this block's input.
+    bool note(const tag_t& tag) override { return d_frame.note(tag); }
     bool held_up() override;
-    bool lends() const override { return false; }
+    bool lends() const override { return !d_options.priors; }
     bool all_pushed() override { return !d_frame.open(); }
     bool all_given() override { return d_rest.empty(); }
     void require_items(gr_vector_int& required) override;
@@ -67,7 +68,7 @@ private:
 
     // Framed mode.
     bool push_whole_frames(input& in);
-    std::size_t gather(const input& in);
+    bool push_part(input& in);
     void move_tags(std::uint64_t first, std::size_t count, std::uint64_t before);
     bool gather_priors(input& priors);
     bool priors_known() const;
@@ -85,8 +86,7 @@ private:
     const pmt::pmt_t d_length_key; // null: none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
 
-    frame_gatherer d_frame; // no more of it is kept than can be decoded
-    std::size_t d_most_items = 0;
+    frame_gatherer d_frame;      // whose items the decoder has
     std::vector<float> d_priors; // of that frame, so far
     bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // frames

@@ -60,23 +60,25 @@ public:
      *
      * \p first of the stream is the first of \p count items at hand; \p fetch(tags, n)
      * gets those of the items at hand from number n on, their offsets counted from there.
-     * \p see is shown each.
+     * \p see is shown each, and says whether it has taken it.
      */
     template <class Fetch, class See>
     void read(std::uint64_t first, std::size_t count, Fetch&& fetch, See&& see)
     {
         const auto from = std::max(d_read, first), end = first + count;
         if (from < end) {
-            std::vector<tag_t> tags;
-            fetch(tags, from - first);
-            if (!std::is_sorted(tags.begin(), tags.end(), tag_t::offset_compare)) {
-                sort(tags);
+            fetch(d_fetched, from - first);
+            if (!std::is_sorted(
+                    d_fetched.begin(), d_fetched.end(), tag_t::offset_compare)) {
+                sort(d_fetched);
             }
-            for (auto& tag : tags) {
+            for (auto& tag : d_fetched) {
                 tag.offset += from;
-                see(tag);
-                hold(std::move(tag));
+                if (!see(tag)) {
+                    hold(std::move(tag));
+                }
             }
+            d_fetched.clear();
             d_read = end;
         }
     }
@@ -88,7 +90,8 @@ public:
     }
 
 private:
-    std::uint64_t d_read = 0; // items whose tags have been read
+    std::uint64_t d_read = 0;     // items whose tags have been read
+    std::vector<tag_t> d_fetched; // whose memory is used again: tags are dear to copy
 };
 
 } // namespace gr::gpufec

@@ -117,9 +117,15 @@ public:
     }
     bool lock_lent(void* memory, std::size_t bytes) override
     {
-        return takes_raw() && d_pipeline->lock_lent(memory, bytes);
+        const bool locked = takes_raw() && d_pipeline->lock_lent(memory, bytes);
+        d_locked = locked ? lent_memory{ memory, bytes } : lent_memory{};
+        return locked;
     }
-    void unlock_lent(void* memory) override { d_pipeline->unlock_lent(memory); }
+    void unlock_lent(void* memory) override
+    {
+        d_locked = {};
+        d_pipeline->unlock_lent(memory);
+    }
 
 protected:
     //! \p item_bytes of input as it lies in slots, \p raw_bytes as the caller has it; 0:
@@ -294,6 +300,9 @@ private:
     void open_within_memory(const setup& s)
     {
         d_raw = false;
+        if (d_pipeline && d_locked.memory) {
+            d_pipeline->unlock_lent(d_locked.memory);
+        }
         d_pipeline.reset();
         d_setup.emplace(s);
         auto made = make_decoders<Room>(s, d_run);
@@ -345,12 +354,21 @@ private:
                     (devices > 0 ? "other devices" : "CPU") + ", nothing is lost");
         };
         d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
+        if (d_locked.memory && takes_raw()) {
+            d_pipeline->lock_lent(d_locked.memory, d_locked.bytes);
+        }
     }
+
+    struct lent_memory {
+        void* memory = nullptr;
+        std::size_t bytes = 0;
+    };
 
     const bool d_lends;
     bool d_finishing = false;
     bool d_flushing = false;
-    bool d_raw = false; // decoders have room for input as the caller has it
+    bool d_raw = false;   // decoders have room for input as the caller has it
+    lent_memory d_locked; // memory to lend from, whose pages are locked
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // where a device decodes
 };

@@ -25,6 +25,11 @@ const lane_kernel& of_precision(const lane_kernels& k, sync_precision precision)
                : (precision == sync_precision::float64 ? k.float64 : k.mixed);
 }
 
+unsigned lanes_of(const setup& setup, const lane_kernels& kernels)
+{
+    return of_precision(kernels, setup.precision).lanes;
+}
+
 class cpu_sync : public cpu_decoder<job>
 {
 public:
@@ -35,6 +40,10 @@ public:
         : cpu_decoder(cpu_variant(variant), setup.limits(frames), threads), d_setup(setup)
     {
         const auto& kernels = cpu_kernels(variant);
+        const auto lanes = setup.form == sync_form::linear ? lanes_of(setup, kernels) : 1;
+        for (unsigned t = 0; setup.placed && t < d_pool.threads(); ++t) {
+            d_rows.emplace_back(lanes * setup.input_bytes(), setup.window);
+        }
         if (setup.form == sync_form::linear) {
             const auto tries = std::make_shared<word_tries>(setup.code);
             for (unsigned t = 0; t < d_pool.threads(); ++t) {
@@ -53,6 +62,8 @@ public:
 
     ~cpu_sync() override { stop(); }
 
+    bool take_raw() noexcept override { return true; }
+
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
         const auto grain = d_groups.empty() ? 1 : d_groups[0]->lanes();
@@ -63,9 +74,10 @@ public:
             auto* out = memory.output + first * d_setup.output_bytes();
             auto* status = reinterpret_cast<sync_status*>(memory.status) + first;
             if (d_setup.search) {
-                return decode_found(worker, job, memory.input, first, count, out, status);
+                return decode_found(worker, job, memory, first, count, out, status);
             }
-            const auto* in = memory.input + first * d_setup.input_bytes();
+            const auto* in = job.placed ? write_rows(worker, job, memory, first, count)
+                                        : memory.input + first * d_setup.input_bytes();
             if (d_groups.empty()) {
                 d_corridors[worker]->decode(in, out, *status);
             } else {
@@ -85,10 +97,38 @@ private:
         std::vector<link_header> links;
     };
 
+    // Placed frames of a chunk as groups of them are decoded.
+    struct rows {
+        rows(std::size_t bytes, unsigned window) : memory(bytes), end(window) {}
+        host_memory memory;
+        std::vector<double> end;
+    };
+
+    const std::byte* write_rows(unsigned worker,
+                                const job& job,
+                                const batch_memory& memory,
+                                std::size_t first,
+                                unsigned count)
+    {
+        auto& to = d_rows[worker];
+        const auto layout = d_setup.placed_input(d_limits.pieces);
+        const batch_input input(job, memory, layout.items_at);
+        const auto* const places =
+            reinterpret_cast<const placed_frame*>(input.table) + first;
+        for (unsigned k = 0; k < count; ++k) {
+            write_placed(d_setup,
+                         places[k],
+                         input.items,
+                         to.end,
+                         to.memory.data() + k * d_setup.input_bytes());
+        }
+        return to.memory.data();
+    }
+
     // Finds the frames of a chunk and decodes them.
     void decode_found(unsigned worker,
                       const job& job,
-                      const std::byte* input,
+                      const batch_memory& memory,
                       std::size_t first,
                       unsigned count,
                       std::byte* out,
@@ -96,14 +136,16 @@ private:
     {
         auto& s = *d_searches[worker];
         const auto layout = d_setup.stream_input(d_limits.pieces);
-        const item_span items{ input + layout.items_at, std::int64_t(job.items) };
-        const auto* const pieces = reinterpret_cast<const stream_piece*>(input) + first;
+        const batch_input input(job, memory, layout.items_at);
+        const item_span items{ input.items, std::int64_t(job.items) };
+        const auto* const pieces =
+            reinterpret_cast<const stream_piece*>(input.table) + first;
         const auto size = d_setup.input_bytes();
         for (unsigned k = 0; k < count; ++k) {
             auto* const frame = s.frames.data() + k * size;
             if (pieces[k].whole >= 0) {
                 std::memcpy(
-                    frame, input + layout.whole_at + pieces[k].whole * size, size);
+                    frame, input.table + layout.whole_at + pieces[k].whole * size, size);
                 s.links[k] = { reinterpret_cast<frame_header*>(frame)->origin, 0, 1 };
             } else {
                 s.links[k] = s.finder.write(items, pieces[k].guess, job.warmup, frame);
@@ -127,6 +169,7 @@ private:
     const setup d_setup;
     std::vector<std::unique_ptr<lane_group>> d_groups;
     std::vector<std::unique_ptr<search>> d_searches;
+    std::vector<rows> d_rows;
     std::vector<std::unique_ptr<corridor_decoder>> d_corridors;
 };
 

@@ -7,6 +7,7 @@
 #include "cuda/device_decoder.h"
 #include "cuda/first_plan.h"
 #include "cuda_corridor.cuh"
+#include "cuda_frames.cuh"
 #include "cuda_linear_any.cuh"
 #include "cuda_links.cuh"
 #include "cuda_starts.cuh"
@@ -790,7 +791,7 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    buffer<std::byte> found; // frames, where they search
+    buffer<std::byte> found; // frames as they are decoded, made of what is in input
 };
 
 class cuda_sync : public device_decoder<job, sync_slot>
@@ -801,12 +802,13 @@ public:
           d_setup(setup),
           d_geometry(make_geometry(setup)),
           d_launch(make_launch_plan(setup, device)),
-          d_starts(make_starts(setup, frames, device))
+          d_starts(make_starts(setup, frames, device)),
+          d_ends(ends_of(setup))
     {
         d_limits = setup.limits(frames);
         const auto work = std::max(d_launch->work_bytes(frames),
                                    d_starts ? d_starts->work_bytes(frames) : 0);
-        const auto found = d_starts ? frames * setup.input_bytes() : 0;
+        const auto found = d_starts || setup.placed ? frames * setup.input_bytes() : 0;
         need_memory(slots * (d_limits.input_bytes + d_limits.output_bytes +
                              d_limits.status_bytes + work + found));
         for (unsigned i = 0; i < slots; ++i) {
@@ -817,7 +819,55 @@ public:
 
     ~cuda_sync() override { settle(); }
 
+    bool take_raw() noexcept override { return true; }
+
 private:
+    // What placed frames begin and end with.
+    static buffer<double> ends_of(const setup& setup)
+    {
+        std::vector<double> ends;
+        if (setup.placed) {
+            ends = setup.start;
+            ends.insert(ends.end(), setup.end.begin(), setup.end.end());
+        }
+        buffer<double> to(ends.size());
+        if (!ends.empty()) {
+            check(cudaMemcpy(to.get(), ends.data(), to.bytes(), cudaMemcpyHostToDevice),
+                  "metrics to the device");
+        }
+        return to;
+    }
+
+    void copy_placed(sync_slot& s, const job& job, const batch_memory& memory)
+    {
+        const auto items_at = d_setup.placed_input(d_limits.pieces).items_at;
+        const batch_input input(job, memory, items_at);
+        copy_in(s, s.input.get(), input.table, job.frames * sizeof(placed_frame));
+        if (job.items > 0) {
+            copy_in(s,
+                    s.input.get() + items_at,
+                    input.items,
+                    job.items * d_setup.item_bytes());
+        }
+    }
+
+    void write_placed(sync_slot& s, const job& job)
+    {
+        const auto items_at = d_setup.placed_input(d_limits.pieces).items_at;
+        const row_layout rows{ d_setup.window,       unsigned(job.frames),
+                               d_setup.first,        d_setup.code.frame_bits(),
+                               !d_setup.end.empty(), unsigned(d_setup.item_bytes()),
+                               d_setup.start_at(),   d_setup.end_at(),
+                               d_setup.items_at(),   d_setup.input_bytes() };
+        write_rows<<<unsigned(job.frames), row_threads, 0, s.queue.get()>>>(
+            rows,
+            reinterpret_cast<const placed_frame*>(s.input.get()),
+            d_ends.get(),
+            s.input.get() + items_at,
+            s.found.get());
+        check(cudaGetLastError(), "kernel launch");
+    }
+
     void enqueue(sync_slot& s,
                  const job& job,
                  const batch_memory& memory,
@@ -826,14 +876,19 @@ private:
         mark("");
         if (d_starts) {
             const auto batch = d_setup.stream_input(d_limits.pieces);
-            const auto copy = [&](std::size_t at, std::size_t bytes) {
+            const batch_input input(job, memory, batch.items_at);
+            const auto copy = [&](std::size_t at, const std::byte* from, auto bytes) {
                 if (bytes > 0) {
-                    copy_in(s, s.input.get() + at, memory.input + at, bytes);
+                    copy_in(s, s.input.get() + at, from, bytes);
                 }
             };
-            copy(0, job.frames * sizeof(stream_piece));
-            copy(batch.whole_at, job.whole * d_setup.input_bytes());
-            copy(batch.items_at, job.items * d_setup.item_bytes());
+            copy(0, input.table, job.frames * sizeof(stream_piece));
+            copy(batch.whole_at,
+                 input.table + batch.whole_at,
+                 job.whole * d_setup.input_bytes());
+            copy(batch.items_at, input.items, job.items * d_setup.item_bytes());
+        } else if (job.placed) {
+            copy_placed(s, job, memory);
         } else {
             copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
         }
@@ -847,13 +902,15 @@ private:
                              s.queue.get());
             check(cudaGetLastError(), "kernel launch");
             mark("starts");
+        } else if (job.placed) {
+            write_placed(s, job);
         }
         auto g = d_geometry;
         g.frames = job.frames;
         d_launch->launch(g,
                          s.work.get(),
                          s.work.bytes(),
-                         d_starts ? s.found.get() : s.input.get(),
+                         d_starts || job.placed ? s.found.get() : s.input.get(),
                          s.output.get(),
                          s.status.get(),
                          s.queue.get());
@@ -881,6 +938,7 @@ private:
     const sync_geometry d_geometry;
     const std::unique_ptr<launch_plan> d_launch;
     const std::unique_ptr<start_plan> d_starts;
+    const buffer<double> d_ends;
 };
 
 } // namespace

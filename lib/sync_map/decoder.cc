@@ -34,7 +34,10 @@ public:
     impl(const sync_options& options,
          decoder_hooks hooks,
          std::shared_ptr<std::atomic<bool>> told)
-        : stream_decoder(options, telling(std::move(hooks), told), 1),
+        : stream_decoder(options,
+                         telling(std::move(hooks), told),
+                         options.soft_input ? sizeof(float) : 1,
+                         options.soft_input ? sizeof(float) : 1),
           d_options(options),
           d_told(std::move(told))
     {
@@ -46,20 +49,35 @@ public:
         if (!room_for_frame()) {
             return false;
         }
-        write_framed(d_options, *d_setup, d_window, items, count, priors, next_input());
-        added({ 0, std::int64_t(count) });
+        if (!d_setup->placed) {
+            write_framed(
+                d_options, *d_setup, d_window, items, count, priors, next_input());
+            added({ 0, std::int64_t(count) });
+            return true;
+        }
+        const auto length = length_of_frame(*d_setup, count);
+        const auto kept = length > 0 ? count : 0;
+        if (d_items + kept > d_layout.most_items) {
+            send();
+            if (!room_for_frame()) {
+                return false;
+            }
+        }
+        if (kept > 0) {
+            const auto size = d_setup->item_bytes();
+            std::memcpy(d_pipeline->filling()->input + d_layout.items_at + d_items * size,
+                        items,
+                        kept * size);
+        }
+        add_placed({ length, std::uint32_t(d_items) }, count);
         return true;
     }
 
     std::size_t push(const void* items, std::size_t count)
     {
-        // No more ahead than the next frames need, whatever is pushed at a time.
-        const auto room = [this] {
-            const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
-                               d_setup->window + (d_search ? d_search->most_ahead() : 0);
-            const auto held = d_search ? ahead_of_search() : d_cutter->held();
-            return limit - std::min(limit, held);
-        };
+        if (!d_cutter) {
+            return push_part(static_cast<const std::byte*>(items), count);
+        }
         if (d_next || room() < count) {
             advance();
         }
@@ -67,6 +85,89 @@ public:
         d_cutter->push(items, n);
         advance();
         return n;
+    }
+
+    bool end_frame(const float* priors)
+    {
+        if (!lending()) {
+            const bool whole = d_part.size() == d_have * d_setup->item_bytes();
+            if (!push_frame(d_part.data(), whole ? d_have : beyond_limits, priors)) {
+                return false;
+            }
+            d_part.clear();
+            d_have = 0;
+            return true;
+        }
+        if (!room_for_frame()) {
+            return false;
+        }
+        const auto at = d_input.end() - d_input.first() - kept_of_open();
+        const auto count = std::exchange(d_have, 0);
+        const auto length =
+            std::exchange(d_too_long, false) ? -1 : length_of_frame(*d_setup, count);
+        add_placed({ length, std::uint32_t(length > 0 ? at : 0) }, count);
+        return true;
+    }
+
+    std::size_t skip(std::size_t count)
+    {
+        return lending() ? take_lent(count, false) : count;
+    }
+
+    bool can_lend() const override
+    {
+        const bool begun =
+            d_cutter ? d_cutter->received() > 0 : d_have + d_count + d_number > 0;
+        return (d_cutter ? bool(d_search) : d_setup->placed) && !begun &&
+               d_pipeline->empty() && stream_decoder::can_lend();
+    }
+    std::size_t lend(const void* items, std::size_t count) override
+    {
+        if (!d_cutter) {
+            return stream_decoder::lend(items, count);
+        }
+        if (d_next) {
+            advance();
+        }
+        const auto before = lent();
+        const auto n = std::min(count - before, room());
+        d_cutter->store().lend(static_cast<const std::byte*>(items), before + n);
+        advance();
+        return n;
+    }
+    std::size_t lent() const override
+    {
+        return d_cutter ? d_cutter->store().lent() : stream_decoder::lent();
+    }
+    std::size_t take_back() override
+    {
+        if (!d_cutter) {
+            return stream_decoder::take_back();
+        }
+        if (!d_cutter->store().lending()) {
+            return 0;
+        }
+        if (done()) {
+            d_cutter->forget(d_cutter->received());
+        } else if (d_search) {
+            forget_unneeded();
+        }
+        return d_cutter->store().take_back();
+    }
+    void end_lending() override
+    {
+        if (!d_cutter) {
+            stream_decoder::end_lending();
+        } else if (d_cutter->store().lending()) {
+            d_pipeline->settle([](const slot&) {});
+            d_cutter->store().end_lending();
+        }
+    }
+    // Frames that wait for proof, and what is cut next, keep items of one batch more.
+    std::size_t input_bytes() const override
+    {
+        const auto slots = d_pipeline->slots();
+        return stream_decoder::input_bytes() / slots * (slots + (d_search ? 1 : 0));
     }
 
     void finish() override
@@ -117,7 +218,7 @@ public:
         f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
         f.bound = 0;
         if (!d_cutter) {
-            f.status.log_probability -= place.items * std::log(d_setup->item_weight);
+            f.status.log_probability -= place.items * d_log_item;
         }
         return true;
     }
@@ -168,6 +269,8 @@ public:
     std::uint64_t d_links_failed = 0, d_frames_again = 0;
 
 private:
+    static constexpr std::size_t beyond_limits = INT32_MAX;
+
     // A frame in flight.
     struct flying {
         std::uint64_t number;
@@ -226,12 +329,35 @@ private:
         std::deque<ordered> again;
     };
 
+    // Items that a stream takes: no more ahead than the next frames need, whatever is
+    // pushed at a time.
+    std::size_t room() const
+    {
+        const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
+                           d_setup->window + (d_search ? d_search->most_ahead() : 0);
+        const auto held = d_search ? ahead_of_search() : d_cutter->held();
+        return limit - std::min(limit, held);
+    }
+
+    // Items of the frame that is open, as far as they can be decoded.
+    std::size_t push_part(const std::byte* items, std::size_t count)
+    {
+        const std::size_t most = d_setup->max_items;
+        const auto size = d_setup->item_bytes();
+        const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
+        d_part.insert(d_part.end(), items, items + kept * size);
+        d_have += count;
+        return count;
+    }
+
     void build()
     {
         const auto setup = make_setup(d_options);
         d_window = decoder_window(d_options);
         d_lock_limit = lock_limit(d_options);
+        d_log_item = std::log(setup.item_weight);
         open(setup);
+        d_layout = d_setup->placed_input(d_batch);
         try {
             restart();
         } catch (const std::bad_alloc&) {
@@ -244,7 +370,10 @@ private:
 
     void restart() override
     {
-        d_count = d_given = 0;
+        d_count = d_given = d_items = 0;
+        d_have = 0;
+        d_too_long = false;
+        d_part.clear();
         d_number = 0;
         d_links_failed = d_frames_again = 0;
         d_places.clear();
@@ -286,6 +415,9 @@ private:
             return;
         }
         const auto number = d_number;
+        const auto have = d_have;
+        const auto too_long = d_too_long;
+        auto part = std::move(d_part);
         if (d_search) {
             if (const auto* const ends = d_search->results.give_up()) {
                 d_cutter->go_on(*ends);
@@ -303,6 +435,9 @@ private:
             throw;
         }
         d_number = number;
+        d_have = have;
+        d_too_long = too_long;
+        d_part = std::move(part);
         if (before) {
             d_cutter->resume(std::move(*before));
             begin_search();
@@ -352,8 +487,73 @@ private:
 
     void send()
     {
-        submit({ d_count });
-        d_count = 0;
+        job j{ d_count };
+        j.placed = d_setup->placed;
+        j.items = d_items;
+        j.lent = lending();
+        d_count = d_items = 0;
+        j.lent ? submit(j, d_input.end() - kept_of_open()) : submit(j);
+    }
+
+    // ---- frames that are placed ----
+
+    void add_placed(const placed_frame& place, std::size_t count)
+    {
+        auto* const table = reinterpret_cast<placed_frame*>(d_pipeline->filling()->input);
+        table[d_count] = place;
+        if (place.length > 0) {
+            d_items = place.at + std::size_t(place.length);
+        }
+        added({ 0, std::int64_t(count) });
+    }
+
+    // Items of the open frame, which is lent, that it may be decoded with.
+    std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
+
+    // One more than a batch has: a frame may turn out to be too long.
+    std::size_t room_lent() const
+    {
+        const auto reached = std::size_t(d_input.end() - d_input.first());
+        return d_layout.most_items + 1 - std::min(d_layout.most_items + 1, reached);
+    }
+
+    std::size_t take_lent(std::size_t count) override { return take_lent(count, true); }
+
+    // What is not of a frame is passed over.
+    std::size_t take_lent(std::size_t count, bool of_frame)
+    {
+        std::size_t taken = 0;
+        advance();
+        while (taken < count && room_for_frame()) {
+            const auto n = std::min(count - taken, room_lent());
+            if (n == 0 && d_count > 0) { // what was passed over has taken the room
+                send();
+                continue;
+            }
+            d_input.took(n);
+            taken += n;
+            d_have += of_frame ? n : 0;
+            d_too_long |= n == 0 || d_have > d_setup->max_items;
+            if (d_count == 0 && kept_of_open() == 0) {
+                d_input.skip();
+            }
+        }
+        return taken;
+    }
+
+    void keep_lent() override
+    {
+        const auto size = d_setup->item_bytes();
+        const auto* const lent = d_input.where_lent();
+        if (d_items > 0) {
+            std::memcpy(
+                d_pipeline->filling()->input + d_layout.items_at, lent, d_items * size);
+        }
+        const auto kept = kept_of_open();
+        const auto* const open = lent + (d_input.end() - d_input.first() - kept) * size;
+        d_part.assign(open, open + kept * size);
+        d_too_long = false; // there is less of it than it has had
+        d_input.end_lending([](auto, auto, auto) {});
     }
 
     // Gives a slot back once all its frames have been pulled and looked at.
@@ -492,7 +692,9 @@ private:
             s.open.copied = 0;
         }
         s.open.last = last;
-        copy_items(std::min(last, there));
+        if (!d_cutter->store().lending()) {
+            copy_items(std::min(last, there));
+        }
         open_pieces()[d_count].whole = -1;
         add({ s.next++, guess, false, false });
         return true;
@@ -523,7 +725,9 @@ private:
 
     void add(const flying& f)
     {
-        d_search->open.frames.push_back(f);
+        auto& open = d_search->open;
+        open.frames.push_back(f);
+        open.oldest = std::min(open.oldest, f.origin);
         ++d_count;
         d_deadline.start();
         if (d_count == d_batch) {
@@ -547,22 +751,34 @@ private:
         auto& s = *d_search;
         auto& open = s.open;
         job j{ d_count, open.whole, 0, s.warmup };
-        auto oldest = s.carried || s.next < s.searching ? d_cutter->origin()
-                                                        : s.guide.expected(s.next);
+        const auto* input = d_pipeline->filling()->input;
         if (open.whole < d_count) {
             j.items = open.last - open.first;
-            copy_items(open.last);
+            // Items after the end of the stream are nowhere but in a slot.
+            j.lent = d_cutter->store().lending() && open.last <= d_cutter->received();
+            if (j.lent) {
+                input = d_cutter->store().where(open.first);
+            } else {
+                copy_items(open.last);
+            }
             for (std::size_t k = 0; k < d_count; ++k) {
                 open_pieces()[k].guess = std::int32_t(open.frames[k].origin - open.first);
             }
         }
-        for (const auto& f : open.frames) {
-            open.oldest = std::min(open.oldest, f.origin);
-        }
         std::swap(s.flight.add(), open);
         open.clear();
         d_count = 0;
-        submit(j);
+        submit_from(j, input);
+        forget_unneeded();
+    }
+
+    // Items that neither frames in flight nor those that wait for proof can need.
+    void forget_unneeded()
+    {
+        auto& s = *d_search;
+        auto oldest = s.carried || s.next < s.searching ? d_cutter->origin()
+                                                        : s.guide.expected(s.next);
+        oldest = std::min(oldest, s.open.oldest);
         for (std::size_t i = 0; i < s.flight.size(); ++i) {
             oldest = std::min(oldest, s.flight[i].oldest);
         }
@@ -717,7 +933,12 @@ private:
     bool d_said_carried = false;
     const std::shared_ptr<std::atomic<bool>> d_told;
     std::chrono::steady_clock::time_point d_asked{};
-    double d_lock_limit = 0;
+    double d_lock_limit = 0, d_log_item = 0;
+    setup::placed_batch d_layout{};
+    std::size_t d_items = 0;       // that placed frames of the open slot reach over
+    std::size_t d_have = 0;        // items of the frame that is open
+    std::vector<std::byte> d_part; // which are lent, or here
+    bool d_too_long = false;       // it is, and lent
     std::deque<stream_cutter::place> d_places; // of frames not yet pulled
     std::size_t d_count = 0;                   // frames in the open slot
     std::size_t d_given = 0;                   // frames of the oldest slot already pulled
@@ -740,6 +961,10 @@ std::size_t sync_decoder::push(const void* items, std::size_t count)
 {
     return self().push(items, count);
 }
+
+bool sync_decoder::end_frame(const float* priors) { return self().end_frame(priors); }
+
+std::size_t sync_decoder::skip(std::size_t count) { return self().skip(count); }
 
 bool sync_decoder::pull(frame& f) { return self().pull(f); }
 

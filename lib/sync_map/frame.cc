@@ -295,6 +295,41 @@ void write_frame(const setup& setup,
     }
 }
 
+std::int32_t length_of_frame(const setup& setup, std::size_t count)
+{
+    const std::int64_t drift = std::int64_t(count) - setup.code.frame_bits();
+    const bool possible =
+        count <= setup.max_items &&
+        (!setup.end.empty() ||
+         (drift >= setup.first && drift < setup.first + std::int64_t(setup.window)));
+    return possible ? int(count) : -1;
+}
+
+void write_placed(const setup& setup,
+                  const placed_frame& place,
+                  const std::byte* items,
+                  std::vector<double>& end,
+                  std::byte* frame)
+{
+    if (setup.end.empty()) {
+        std::fill(end.begin(), end.end(), 0.0);
+        if (place.length >= 0) {
+            end[place.length - std::int64_t(setup.code.frame_bits()) - setup.first] = 1;
+        }
+    }
+    write_frame(setup,
+                { place.length, 0, setup.first, 0 },
+                setup.start,
+                setup.end.empty() ? end : setup.end,
+                nullptr,
+                frame);
+    if (place.length > 0) {
+        std::memcpy(frame + setup.items_at(),
+                    items + place.at * setup.item_bytes(),
+                    place.length * setup.item_bytes());
+    }
+}
+
 void write_framed(const sync_options& o,
                   const setup& setup,
                   drift_range window,

@@ -49,14 +49,49 @@ void item_store::forget(std::int64_t item)
 {
     const auto before = d_first / d_chunk_items;
     d_first = std::max(d_first, std::min(item, d_end));
+    if (d_lent) {
+        return;
+    }
     for (auto n = d_first / d_chunk_items - before; n > 0 && !d_chunks.empty(); --n) {
         d_spare.push_back(std::move(d_chunks.front()));
         d_chunks.pop_front();
     }
 }
 
+void item_store::lend(const std::byte* items, std::size_t count)
+{
+    d_lent = items;
+    d_end = d_lent_from + std::int64_t(count);
+}
+
+std::size_t item_store::take_back()
+{
+    if (!d_lent) {
+        return 0;
+    }
+    const auto items = d_first - d_lent_from;
+    d_lent = where(d_first);
+    d_lent_from = d_first;
+    return items;
+}
+
+void item_store::end_lending()
+{
+    const auto count = std::size_t(d_end - d_first);
+    const auto* const items = where(d_first);
+    d_lent = nullptr;
+    d_end = d_first;
+    push(items, count);
+}
+
 void item_store::copy(std::int64_t from, std::int64_t to, std::byte* out) const
 {
+    if (d_lent) {
+        if (from < to) {
+            std::memcpy(out, where(from), (to - from) * d_item_bytes);
+        }
+        return;
+    }
     while (from < to) {
         const auto n = std::min(to - from, d_chunk_items - from % d_chunk_items);
         std::memcpy(out, at(from), n * d_item_bytes);
@@ -69,6 +104,9 @@ item_span item_store::span(std::int64_t from, std::int64_t to) const
 {
     if (to <= from) {
         return { nullptr, 0 };
+    }
+    if (d_lent) {
+        return { where(from), to - from };
     }
     if (from / d_chunk_items == (to - 1) / d_chunk_items) {
         return { at(from), to - from };

@@ -25,7 +25,7 @@ struct item_span {
  * \brief Items by their number in the stream, in chunks that are used again.
  *
  * So nothing is moved to make room, and memory is touched for the first time only while
- * more is held than ever before.
+ * more is held than ever before. Or they stay where they are lent.
  */
 class item_store
 {
@@ -38,6 +38,21 @@ public:
     void push(const std::byte* items, std::size_t count);
     //! Items before number \p item are not asked for any more.
     void forget(std::int64_t item);
+
+    //! \p items, \p count of them, are those from the oldest on that was lent and not
+    //! taken back; at first, all that there are.
+    void lend(const std::byte* items, std::size_t count);
+    bool lending() const { return d_lent; }
+    std::size_t lent() const { return d_lent ? d_end - d_lent_from : 0; }
+    //! Items lent that are not asked for any more.
+    std::size_t take_back();
+    //! Copies what is still asked for.
+    void end_lending();
+    //! Where an item that is lent lies.
+    const std::byte* where(std::int64_t item) const
+    {
+        return d_lent + (item - d_lent_from) * std::int64_t(d_item_bytes);
+    }
 
     std::int64_t first() const { return d_first; }
     std::int64_t end() const { return d_end; }
@@ -68,6 +83,8 @@ private:
     std::vector<chunk> d_spare;
     std::int64_t d_first = 0, d_end = 0;
     mutable std::vector<std::byte> d_span;
+    const std::byte* d_lent = nullptr; // item d_lent_from, while items are lent
+    std::int64_t d_lent_from = 0;
 };
 
 } // namespace gr::gpufec::sync_map

@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_JOB_H
 
 #include "frame.h"
+#include "pipeline/batch_decoder.h"
 
 namespace gr::gpufec::sync_map {
 
@@ -14,8 +15,21 @@ struct job {
     std::size_t frames = 0;
     // Of a stream whose frames search.
     std::size_t whole = 0; //!< frames that are given whole
-    std::size_t items = 0; //!< of the others
+    std::size_t items = 0; //!< of the others, or of placed frames
     unsigned warmup = 0;   //!< symbols, search.warmup to search.most_warmup
+    bool placed = false;   //!< there is a placed_frame of each
+    bool lent = false; //!< items lie where their caller has them, the rest in the slot
+};
+
+//! Where the two parts of a batch's input lie.
+struct batch_input {
+    //! \p items_at: where items lie in a slot.
+    batch_input(const job& j, const batch_memory& memory, std::size_t items_at)
+        : table(j.lent ? memory.table : memory.input),
+          items(j.lent ? memory.input : memory.input + items_at)
+    {
+    }
+    const std::byte *table, *items;
 };
 
 } // namespace gr::gpufec::sync_map

@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "frame.h"
 #include "pipeline/checked_size.h"
 #include "room.h"
 #include "setup.h"
@@ -277,29 +278,60 @@ setup make_setup(const sync_options& o)
         (checked_size(window.size()) * change.size())
             .within(1, most_metrics, "drifts times mn_min to mn_max");
     }
-    return { o.code,
-             o.channel,
-             window.size(),
-             symbols,
-             o.code.frame_symbols(),
-             unsigned(items) + before,
-             change,
-             o.soft_input,
-             o.priors,
-             o.drifts,
-             o.output,
-             o.form,
-             o.precision,
-             o.storage,
-             o.receiver,
-             o.insertion_cap,
-             o.state_threshold,
-             o.lattice_threshold,
-             begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet())
-                                                         : 1.0,
-             o.positive_bit,
-             search,
-             bool(search) };
+    return {
+        o.code,
+        o.channel,
+        window.size(),
+        symbols,
+        o.code.frame_symbols(),
+        unsigned(items) + before,
+        change,
+        o.soft_input,
+        o.priors,
+        o.drifts,
+        o.output,
+        o.form,
+        o.precision,
+        o.storage,
+        o.receiver,
+        o.insertion_cap,
+        o.state_threshold,
+        o.lattice_threshold,
+        begins_at_0(o) && o.end.probability.empty() ? double(o.code.alphabet()) : 1.0,
+        o.positive_bit,
+        search,
+        bool(search),
+        o.mode == sync_mode::framed && !o.priors,
+        window.first,
+        window_metrics(o.start, window),
+        o.end.probability.empty() ? std::vector<double>() : window_metrics(o.end, window)
+    };
+}
+
+batch_limits setup::limits(std::size_t frames) const
+{
+    batch_limits l{ frames,
+                    frames * input_bytes(),
+                    frames * output_bytes(),
+                    frames * sizeof(sync_status) };
+    if (search) {
+        const auto batch = stream_input(frames);
+        l.input_bytes = batch.bytes;
+        l.table_bytes = batch.items_at;
+        l.raw_bytes = batch.most_items * item_bytes();
+    } else if (placed) {
+        const auto batch = placed_input(frames);
+        l.table_bytes = batch.items_at;
+        l.raw_bytes = batch.most_items * item_bytes();
+    }
+    return l;
+}
+
+setup::placed_batch setup::placed_input(std::size_t frames) const
+{
+    constexpr std::size_t most = 1 << 30; // items are counted with 32 bits
+    return { std::min(std::max<std::size_t>(most, max_items), frames * max_items),
+             round_up(frames * sizeof(placed_frame)) };
 }
 
 drift_spread::drift_spread(const bsid_model& channel, double symbols)

@@ -88,6 +88,11 @@ struct setup {
     unsigned positive_bit; //!< of sync_output::llr
     start_search search;   //!< streams
     bool links = false;    //!< put out what proves where the next frame begins
+    //! Frames differ in their items alone: a batch may have a placed_frame of each.
+    bool placed = false;
+    int first = 0;             //!< drift of the window
+    std::vector<double> start; //!< window metrics that placed frames begin with
+    std::vector<double> end;   //!< and end with; empty: with their last item
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
@@ -137,13 +142,7 @@ struct setup {
     double log_scale() const;
 
     //! Memory for a batch of \p frames.
-    batch_limits limits(std::size_t frames) const
-    {
-        return { frames,
-                 search ? stream_input(frames).bytes : frames * input_bytes(),
-                 frames * output_bytes(),
-                 frames * sizeof(sync_status) };
-    }
+    batch_limits limits(std::size_t frames) const;
 
     /*! The input of a batch of a stream whose frames search: stream_pieces; whole frames;
      * the items of all the others. */
@@ -152,6 +151,12 @@ struct setup {
     };
     stream_batch stream_input(std::size_t frames) const;
 
+    //! The input of a batch of placed frames: placed_frames; the items of all of them.
+    struct placed_batch {
+        std::size_t most_items, items_at;
+    };
+    placed_batch placed_input(std::size_t frames) const;
+
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
@@ -159,6 +164,12 @@ struct setup {
 struct stream_piece {
     std::int32_t whole; //!< its number among the whole frames; negative: it searches
     std::int32_t guess; //!< among the batch's items, where boundary 0 is looked for
+};
+
+//! A frame that is not decoded in another way than those beside it.
+struct placed_frame {
+    std::int32_t length; //!< received items; negative: a frame that cannot be decoded
+    std::uint32_t at;    //!< the first of them, among the batch's
 };
 
 //! How the drift of \p symbols symbols spreads about its mean: the part that is exceeded

@@ -83,6 +83,10 @@ public:
     //! Items before number \p first are not asked for any more.
     void forget(std::int64_t first) { d_items.forget(first); }
 
+    //! Items in place of push(), which stay where they are; see item_store.
+    item_store& store() { return d_items; }
+    const item_store& store() const { return d_items; }
+
 private:
     // What a frame begins with: where, and with which window metrics.
     struct beginning {

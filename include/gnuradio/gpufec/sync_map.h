@@ -401,8 +401,15 @@ public:
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 
-    //! Streams: takes up to \p count items, and says how many it took.
+    //! Streams: takes up to \p count items, and says how many it took. Frames: takes
+    //! items of a frame that comes in parts; so does lend().
     std::size_t push(const void* items, std::size_t count);
+    //! Frames that come in parts: what came since the last one is a frame, unless every
+    //! slot is in flight: then it says false. \p priors as above
+    bool end_frame(const float* priors = nullptr);
+    //! Frames that are lent: passes over items between two, as many as there is room for
+    //! and at most \p count, and says how many.
+    std::size_t skip(std::size_t count);
 
     //! The next frame in order, if it is decoded.
     bool pull(frame& f);

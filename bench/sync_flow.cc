@@ -1,0 +1,268 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What gpu_sync_map takes of its thread in a flowgraph: the decoder is a device that
+ * does nothing, so that the block and the layers below it are left. Beside it, what a
+ * block takes that only reads the length tag of each frame and writes the tags that
+ * gpu_sync_map writes. Prints JSON.
+ *
+ * Usage: sync_flow [SECONDS] [NAME] */
+
+#include "apps/json.h"
+#include "flow_blocks.h"
+#include "lab/sync_map/simulation.h"
+#include "pipeline/cpu_decoder.h"
+#include "sync_map/room.h"
+#include <gnuradio/blocks/null_sink.h>
+#include <gnuradio/blocks/stream_to_tagged_stream.h>
+#include <gnuradio/gpufec/gpu_sync_map.h>
+#include <gnuradio/top_block.h>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gr::gpufec;
+using sync_map::job;
+using sync_map::link_header;
+using sync_map::room;
+using sync_map::setup;
+using sync_map::stream_piece;
+
+namespace {
+
+constexpr unsigned q = 32, n = 10, symbols = 210, frame_items = n * symbols;
+constexpr unsigned period = 64; // frames after which the stream is the same again
+const std::string key = "packet_len";
+
+// Finds every frame where it is guessed, and decodes nothing.
+class idle_device : public cpu_decoder<job>
+{
+public:
+    idle_device(const setup& s, std::size_t frames)
+        : cpu_decoder("idle", s.limits(frames), 1), d_setup(s)
+    {
+    }
+    ~idle_device() override { stop(); }
+
+    std::string backend() const override { return "cuda"; }
+    bool page_lock(void*, std::size_t) noexcept override { return true; }
+    bool take_raw() noexcept override { return true; }
+    void submit(unsigned slot, const job& j, const batch_memory& memory) override
+    {
+        d_pool.submit(slot, 1, [=](std::size_t, unsigned) { answer(j, memory); });
+    }
+
+private:
+    void answer(const job& j, const batch_memory& memory) const
+    {
+        const auto* const table = j.lent ? memory.table : memory.input;
+        const auto* const pieces = reinterpret_cast<const stream_piece*>(table);
+        const double likely = 2.0 * frame_items;
+        for (std::size_t k = 0; k < j.frames; ++k) {
+            reinterpret_cast<sync_status*>(memory.status)[k] = { likely, 0, 0, 0, 1 };
+            if (d_setup.links) {
+                auto* const out = memory.output + k * d_setup.output_bytes();
+                link_header link{ pieces[k].guess, 20, 1, 1 };
+                std::memcpy(out + d_setup.links_at(), &link, sizeof(link));
+                if (j.whole > 0) { // these are compared by the caller
+                    auto* const metrics =
+                        reinterpret_cast<float*>(out + d_setup.metrics_at());
+                    std::fill_n(metrics, 4 * d_setup.window, 1.0f);
+                }
+            }
+        }
+    }
+
+    const setup d_setup;
+};
+
+// CPU seconds so far of threads of that name, which may be cut.
+double thread_seconds(const std::string& name)
+{
+    double seconds = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream comm(task.path() / "comm"), stat(task.path() / "schedstat");
+        std::string text;
+        double ns = 0;
+        std::getline(comm, text);
+        stat >> ns;
+        if (text.rfind(name.substr(0, 9), 0) == 0) {
+            seconds += 1e-9 * ns;
+        }
+    }
+    return seconds;
+}
+
+// Received items, again and again.
+class items_source : public gr::sync_block
+{
+public:
+    explicit items_source(std::vector<std::uint8_t> items)
+        : gr::sync_block(
+              "items", gr::io_signature::make(0, 0, 0), gr::io_signature::make(1, 1, 1)),
+          d_items(std::move(items))
+    {
+    }
+    int work(int count, gr_vector_const_void_star&, gr_vector_void_star& out) override
+    {
+        const auto n = std::min<std::size_t>(count, d_items.size() - d_at);
+        std::memcpy(out[0], d_items.data() + d_at, n);
+        d_at = (d_at + n) % d_items.size();
+        return int(n);
+    }
+
+private:
+    const std::vector<std::uint8_t> d_items;
+    std::size_t d_at = 0;
+};
+
+json measure(const std::string& name,
+             const gr::block_sptr& block,
+             const std::vector<std::uint8_t>& items,
+             bool tagged,
+             double seconds,
+             std::size_t per_frame)
+{
+    auto graph = gr::make_top_block(name);
+    auto source = gnuradio::make_block_sptr<items_source>(items);
+    if (tagged) {
+        auto tags = gr::blocks::stream_to_tagged_stream::make(1, 1, frame_items, key);
+        graph->connect(source, 0, tags, 0);
+        graph->connect(tags, 0, block, 0);
+    } else {
+        graph->connect(source, 0, block, 0);
+    }
+    const auto size = block->output_signature()->sizeof_stream_item(0);
+    graph->connect(block, 0, gr::blocks::null_sink::make(size), 0);
+    using clock = std::chrono::steady_clock;
+    const auto sleep = [](double s) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(s));
+    };
+    graph->start();
+    sleep(1);
+    const auto begin = clock::now();
+    const auto before = block->nitems_written(0);
+    const auto cpu = thread_seconds(block->name());
+    sleep(seconds);
+    const auto frames = double(block->nitems_written(0) - before) / per_frame;
+    const auto used = thread_seconds(block->name()) - cpu;
+    const std::chrono::duration<double> took = clock::now() - begin;
+    graph->stop();
+    graph->wait();
+    return json::object()
+        .add("name", name)
+        .add("frames_per_s", frames / took.count())
+        .add("own_thread_of_a_core", used / took.count())
+        .add("own_thread_us_per_frame", frames > 0 ? used / frames * 1e6 : 0);
+}
+
+} // namespace
+
+std::size_t room::cuda_batch(const setup& s, unsigned, int)
+{
+    return s.output == sync_output::symbols ? 12672 : 1024;
+}
+
+room::decoder room::make_cuda(const setup& s, std::size_t frames, unsigned, int)
+{
+    return std::make_unique<idle_device>(s, frames);
+}
+
+int main(int argc, char** argv)
+{
+    const double seconds = argc > 1 ? std::atof(argv[1]) : 1;
+    const std::string only = argc > 2 ? argv[2] : "";
+    json all = json::array();
+    const auto code = codebook_davey_mackay(n, q, symbols, 1);
+    const std::vector<std::uint8_t> book(code.word(0, 0),
+                                         code.word(0, 0) + q * n * symbols);
+    for (const double p : { 1e-3, 1e-2 }) {
+        sync_options options(code, { p, p });
+        options.mode = sync_mode::stream;
+        const sync_map::frame_source frames(options, 3);
+        std::vector<std::uint8_t> items;
+        for (unsigned f = 0; f < period; ++f) {
+            const auto frame = frames.make(f);
+            for (std::size_t i = 0; i < frame.count; ++i) {
+                items.push_back(std::uint8_t(frame.items[i]));
+            }
+        }
+        const auto block = [&](const std::string& mode,
+                               const std::string& tags,
+                               int constant,
+                               const std::string& output = "symbols") {
+            return gpu_sync_map::make(book,
+                                      q,
+                                      n,
+                                      symbols,
+                                      p,
+                                      p,
+                                      0,
+                                      mode,
+                                      key,
+                                      "hard",
+                                      output,
+                                      "float",
+                                      "auto",
+                                      0,
+                                      3,
+                                      50,
+                                      "cuda",
+                                      0,
+                                      1,
+                                      "linear",
+                                      1e-10,
+                                      0,
+                                      0,
+                                      0,
+                                      0,
+                                      2,
+                                      "corridor",
+                                      2,
+                                      0,
+                                      0,
+                                      0,
+                                      {},
+                                      0,
+                                      {},
+                                      {},
+                                      0,
+                                      10000,
+                                      false,
+                                      tags,
+                                      constant);
+        };
+        const auto run = [&](const std::string& name,
+                             const gr::block_sptr& b,
+                             bool tagged,
+                             std::size_t per_frame = symbols) {
+            if (name.find(only) != std::string::npos) {
+                all.add(measure(name, b, items, tagged, seconds, per_frame).add("p", p));
+            }
+        };
+        run("stream, no tags", block("stream", "none", 0), false);
+        run("stream, all tags", block("stream", "all", 0), false);
+        if (p < 5e-3) {
+            run("frame_items, no tags", block("framed", "none", frame_items), false);
+            run("frame_items, no tags, posteriors",
+                block("framed", "none", frame_items, "posteriors"),
+                false,
+                symbols * q);
+            const auto tagged = block("framed", "all", 0);
+            run("length tags, all tags", tagged, true);
+            run("length tags, failures", block("framed", "failures", 0), true);
+            tagged->check_topology(1, 1);
+            run("tags_only",
+                gnuradio::make_block_sptr<tags_only>(
+                    key, frame_items, symbols, n, tagged->output_multiple()),
+                true);
+        }
+    }
+    std::cout << all.to_string() << '\n';
+    return 0;
+}
