@@ -187,6 +187,7 @@ protected:
           d_status_port(pmt::mp("status")),
           d_wake_port(*this)
     {
+        d_tag.srcid = d_source;
         this->message_port_register_out(d_status_port);
         this->set_tag_propagation_policy(gr::block::TPP_CUSTOM);
     }
@@ -334,8 +335,10 @@ protected:
     //! being given.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
-        this->add_item_tag(
-            0, item - d_given + this->nitems_written(0), key, value, d_source);
+        d_tag.offset = item - d_given + this->nitems_written(0);
+        d_tag.key = key;
+        d_tag.value = value;
+        this->add_item_tag(0, d_tag);
     }
 
     //! Holds a tag of this block's own for output item \p item of the stream.
@@ -570,6 +573,7 @@ private:
     //! CUDA devices that batches are dealt to.
     virtual std::size_t devices() const { return 1; }
 
+    tag_t d_tag; // that is being added, of which a copy is taken
     std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
     std::uint64_t d_first = 0;                // item of the stream, of those at hand
     std::size_t d_consumed = 0;               // of those at hand

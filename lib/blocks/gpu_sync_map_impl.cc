@@ -182,6 +182,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_valid_key(pmt::mp("sync_valid")),
       d_lock_key(pmt::mp("sync_lock")),
       d_bound_key(pmt::mp("sync_bound")),
+      d_length_value(pmt::from_long(options.code.frame_symbols() * d_symbol_items)),
       d_frame(d_length_key,
               d_input_size,
               [this](const std::string& text) { d_logger->warn("{}", text); }),
@@ -439,7 +440,7 @@ void gpu_sync_map_impl::report(const sync_decoder::frame& f, std::uint64_t first
     const auto& s = f.status;
     if (d_status_tags == status_tags::all ||
         (d_status_tags == status_tags::failures && !s.valid)) {
-        add_tag(first_item, d_drift_key, pmt::from_long(s.end_drift - s.start_drift));
+        add_tag(first_item, d_drift_key, drift_value(s.end_drift - s.start_drift));
         add_tag(first_item, d_logp_key, pmt::from_double(s.log_probability));
         add_tag(first_item, d_valid_key, pmt::from_bool(s.valid));
         if (d_stream) {
@@ -454,9 +455,21 @@ void gpu_sync_map_impl::report(const sync_decoder::frame& f, std::uint64_t first
         d_frames_again = d_decoder->frames_again();
     }
     if (d_length_key) {
-        const auto length = d_options.code.frame_symbols() * d_symbol_items;
-        add_tag(first_item, d_length_key, pmt::from_long(length));
+        add_tag(first_item, d_length_key, d_length_value);
     }
+}
+
+pmt::pmt_t gpu_sync_map_impl::drift_value(int drift)
+{
+    const auto place = unsigned(drift + 64);
+    if (place >= d_drift_values.size()) {
+        return pmt::from_long(drift);
+    }
+    auto& value = d_drift_values[place];
+    if (!value) {
+        value = pmt::from_long(drift);
+    }
+    return value;
 }
 
 void gpu_sync_map_impl::hold_input_tags(const sync_decoder::frame& f,

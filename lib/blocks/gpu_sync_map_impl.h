@@ -10,6 +10,7 @@
 #include "frame_gatherer.h"
 #include "sync_parameters.h"
 #include <gnuradio/gpufec/gpu_sync_map.h>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -75,6 +76,7 @@ private:
     bool push_frame();
 
     void report(const sync_decoder::frame& f, std::uint64_t first_item);
+    pmt::pmt_t drift_value(int drift);
     void hold_input_tags(const sync_decoder::frame& f, std::uint64_t first_item);
 
     sync_options d_options;
@@ -85,6 +87,9 @@ private:
     const status_tags d_status_tags;
     const pmt::pmt_t d_length_key; // null: none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
+    // Values of tags that come again and again.
+    const pmt::pmt_t d_length_value;
+    std::array<pmt::pmt_t, 128> d_drift_values; // from -64 on, as far as there were any
 
     frame_gatherer d_frame;      // whose items the decoder has
     std::vector<float> d_priors; // of that frame, so far
