@@ -204,7 +204,7 @@ int main(int argc, char** argv)
                                       p,
                                       0,
                                       mode,
-                                      key,
+                                      mode == "stream" && tags == "none" ? "" : key,
                                       "hard",
                                       output,
                                       "float",

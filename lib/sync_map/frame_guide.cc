@@ -41,6 +41,16 @@ link_header frame_guide::look(std::int64_t guess,
                          nullptr);
 }
 
+link_header
+frame_guide::look_soon(std::int64_t guess, const stream_cutter& stream, double accepted)
+{
+    const auto first = std::max(stream.first_item(), guess - items_before());
+    return d_finder.find_soon(stream.items(first, guess + items_behind()),
+                              guess - first,
+                              d_setup.search.warmup,
+                              accepted);
+}
+
 std::int64_t frame_guide::guess(std::uint64_t frame, const stream_cutter& stream)
 {
     const auto& s = d_setup.search;
@@ -49,7 +59,10 @@ std::int64_t frame_guide::guess(std::uint64_t frame, const stream_cutter& stream
         // What is wrong here is wrong for all frames up to the next anchor.
         const double accepted = 2 * s.accepted;
         const auto guess = expected(next);
-        auto found = look(guess, stream, s.warmup, accepted);
+        auto found = look_soon(guess, stream, accepted);
+        if (!found.found) {
+            found = look(guess, stream, s.warmup, accepted);
+        }
         if (!found.found) {
             found = look(guess, stream, s.most_warmup, accepted);
         }

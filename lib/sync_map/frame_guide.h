@@ -38,6 +38,8 @@ public:
     std::int64_t items_behind() const;
 
 private:
+    link_header
+    look_soon(std::int64_t guess, const stream_cutter& stream, double accepted);
     link_header look(std::int64_t guess,
                      const stream_cutter& stream,
                      unsigned warmup,

@@ -44,17 +44,26 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
       d_start(setup.window),
       d_ends(setup.window, 1.0)
 {
+    // The warm-up is worth some 55 bits. A window is told from the others by the
+    // logarithm of how many there are, and 10 bits more to be sure.
+    const auto& s = setup.search;
+    const double bits = std::log2(double(s.window)) + 10;
+    d_first_symbols = unsigned(std::ceil(s.warmup * bits / 55));
+    const drift_spread later(setup.channel, double(s.warmup) * setup.code.n());
+    d_near = int(std::ceil(later.most + std::abs(later.mean))) + 4;
 }
 
-// One try: α from 1 everywhere about a place to the boundary that is looked for.
+// Carries α of a window over symbols from one index on; the window's first drift lies at
+// item `base`.
 template <class Real>
-start_finder::found_at
-start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup)
+void start_finder::carry(const item_span& items,
+                         std::int64_t base,
+                         unsigned index,
+                         unsigned symbols,
+                         unsigned window)
 {
-    const auto& s = d_setup.search;
-    const unsigned N = d_setup.code.frame_symbols(), alphabet = d_setup.code.alphabet();
-    const auto count = std::int64_t(d_setup.code.n()) * warmup + s.window;
-    const auto base = place - std::int64_t(d_setup.code.n()) * warmup + s.first;
+    const unsigned alphabet = d_setup.code.alphabet();
+    const auto count = std::int64_t(d_setup.code.n()) * symbols + window;
     const auto is = [](Real weight, Real value) {
         return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
     };
@@ -69,24 +78,101 @@ start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup
         d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
                                           (is(out[1], 1) && out[0] == 0));
     }
-    d_frame.symbols = warmup;
-    d_frame.index = (N - warmup % N) % N;
-    auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
-    std::fill_n(alpha, s.window, Real(1));
+    d_frame.symbols = symbols;
+    d_frame.index = index;
+    d_frame.window = window;
     d_kernel.carry(d_frame);
+}
 
-    const double evidence =
-        d_log_sum + warmup * d_log_symbol - std::log(double(s.window));
-    const int mode = std::max_element(alpha, alpha + s.window) - alpha;
+// What the window that was carried says, whose first drift lies at item `begin`.
+template <class Real>
+start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
+{
+    const int window = d_frame.window;
+    const auto* const alpha = reinterpret_cast<const Real*>(d_alpha.data());
+    const int mode = std::max_element(alpha, alpha + window) - alpha;
     const int first = std::max(0, mode + d_window.first);
-    const int last = std::min(int(s.window) - 1, mode + d_window.last);
+    const int last = std::min(window - 1, mode + d_window.last);
     double sum = 0, mean = 0;
     for (int m = first; m <= last; ++m) {
         sum += alpha[m];
         mean += double(alpha[m]) * m;
     }
-    const auto origin = place + s.first + (sum > 0 ? std::llround(mean / sum) : -s.first);
-    return { origin, sum > 0 ? evidence : -INFINITY };
+    return { begin + (sum > 0 ? std::llround(mean / sum) : -d_setup.search.first),
+             sum > 0 ? evidence : -INFINITY };
+}
+
+// One try: α from 1 everywhere about a place to the boundary that is looked for.
+template <class Real>
+start_finder::found_at
+start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup)
+{
+    const auto& s = d_setup.search;
+    const unsigned N = d_setup.code.frame_symbols();
+    const auto begin = place + s.first;
+    std::fill_n(reinterpret_cast<Real*>(d_alpha.data()), s.window, Real(1));
+    carry<Real>(items,
+                begin - std::int64_t(d_setup.code.n()) * warmup,
+                (N - warmup % N) % N,
+                warmup,
+                s.window);
+    return centre<Real>(begin,
+                        d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
+}
+
+// The same, after some symbols with what lies near the likeliest drift alone.
+template <class Real>
+start_finder::found_at
+start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned warmup)
+{
+    const auto& s = d_setup.search;
+    const unsigned N = d_setup.code.frame_symbols();
+    const std::int64_t n = d_setup.code.n();
+    auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
+    const auto index = (N - warmup % N) % N;
+    const auto left = warmup - d_first_symbols;
+    std::fill_n(alpha, s.window, Real(1));
+    carry<Real>(items, place + s.first - n * warmup, index, d_first_symbols, s.window);
+    const double first_log = d_log_sum;
+    const int mode = std::max_element(alpha, alpha + s.window) - alpha;
+    const int low = std::max(0, mode - d_near);
+    const int high = std::min(int(s.window), mode + d_near + 1);
+    std::copy(alpha + low, alpha + high, alpha);
+    std::fill(alpha + (high - low), alpha + s.window + d_kernel.lanes, Real(0));
+    const auto begin = place + s.first + low;
+    carry<Real>(items, begin - n * left, (index + d_first_symbols) % N, left, high - low);
+    return centre<Real>(begin,
+                        first_log + d_log_sum + warmup * d_log_symbol -
+                            std::log(double(s.window)));
+}
+
+link_header start_finder::find_soon(const item_span& items,
+                                    std::int64_t guess,
+                                    unsigned warmup,
+                                    double accepted)
+{
+    const auto& s = d_setup.search;
+    if (d_first_symbols >= warmup) {
+        return {};
+    }
+    const auto run = [&](std::int64_t place) {
+        return d_kernel.real_bytes == sizeof(float)
+                   ? run_soon_as<float>(items, place, warmup)
+                   : run_soon_as<double>(items, place, warmup);
+    };
+    for (int k = 0; std::abs(s.offset(k)) - s.reach < s.radius; ++k) {
+        const auto place = guess + s.offset(k);
+        auto found = run(place);
+        if (found.evidence >= accepted) {
+            if (std::abs(found.origin - place) > s.reach) {
+                found = run(found.origin); // it may lie beyond what was looked at
+            }
+            return { std::int32_t(found.origin - guess),
+                     float(found.evidence),
+                     found.evidence >= accepted };
+        }
+    }
+    return {};
 }
 
 start_finder::found_at

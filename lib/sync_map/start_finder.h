@@ -42,6 +42,17 @@ public:
                      double accepted,
                      double* start);
 
+    /*!
+     * \brief Looks for it to guess others from, at less expense.
+     *
+     * Once some symbols have told where the frame must be, only drifts near that are
+     * carried on. Finds it as find() does, to a few items, or finds nothing.
+     */
+    link_header find_soon(const item_span& items,
+                          std::int64_t guess,
+                          unsigned warmup,
+                          double accepted);
+
     //! Writes the input of the frame, and says where it was found.
     link_header
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);
@@ -55,6 +66,16 @@ private:
     template <class Real>
     found_at run_as(const item_span& items, std::int64_t place, unsigned warmup);
     template <class Real>
+    found_at run_soon_as(const item_span& items, std::int64_t place, unsigned warmup);
+    template <class Real>
+    void carry(const item_span& items,
+               std::int64_t base,
+               unsigned index,
+               unsigned symbols,
+               unsigned window);
+    template <class Real>
+    found_at centre(std::int64_t place, double evidence) const;
+    template <class Real>
     void cut(std::int64_t place, std::int64_t origin, double* start) const;
 
     const setup d_setup;
@@ -66,6 +87,8 @@ private:
     host_memory d_transmission, d_alpha, d_scratch;
     carried_frame d_frame;
     double d_log_sum = 0;
+    unsigned d_first_symbols = 0; // of a warm-up that say where a frame must be
+    int d_near = 0;               // drifts about that
     std::vector<double> d_start;
     const std::vector<double> d_ends; // what comes after a frame is unknown
 };
