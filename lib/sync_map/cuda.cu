@@ -859,12 +859,13 @@ private:
                                !d_setup.end.empty(), unsigned(d_setup.item_bytes()),
                                d_setup.start_at(),   d_setup.end_at(),
                                d_setup.items_at(),   d_setup.input_bytes() };
-        write_rows<<<unsigned(job.frames), row_threads, 0, s.queue.get()>>>(
-            rows,
-            reinterpret_cast<const placed_frame*>(s.input.get()),
-            d_ends.get(),
-            s.input.get() + items_at,
-            s.found.get());
+        const auto* const places = reinterpret_cast<placed_frame*>(s.input.get());
+        const auto* const items = s.input.get() + items_at;
+        const auto* const ends = d_ends.get();
+        auto* const to = s.found.get();
+        const unsigned grid = job.frames;
+        write_rows<<<grid, row_threads, 0, s.queue.get()>>>(
+            rows, places, ends, items, to);
         check(cudaGetLastError(), "kernel launch");
     }
 
