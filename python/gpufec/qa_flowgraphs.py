@@ -90,6 +90,16 @@ class qa_layout(unittest.TestCase):
                 self.assertTrue(0 <= box.left and 0 <= box.top and box.right <= width and
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
+    def test_streams_flow_to_the_right(self):
+        """A line that goes back crosses the blocks above it; rows end in virtual sinks."""
+        for name, graph in self.drawn():
+            for line in graph.connections:
+                if line.source_port.domain == "stream":
+                    one, next_one = line.source_block, line.sink_block
+                    right = one.states["coordinate"][0] + qa_canvas.block_size(one)[0]
+                    self.assertLess(right, next_one.states["coordinate"][0],
+                                    f"{name}: {one.name} to {next_one.name}")
+
     def test_a_layout_that_overlaps_is_seen(self):
         graph = self.platform.make_flow_graph(str(EXAMPLES[0]))
         graph.rewrite()
