@@ -112,6 +112,9 @@ class qa_converting(unittest.TestCase):
     def test_gr_fec_frames(self):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
+    def test_gr_fec_object(self):
+        self.both("gr_fec_object", soft(self.frames()), 0.9)
+
     def test_gr_fec_bytes(self):
         values = np.clip(128 + 32 * soft(self.frames()), 0, 255).astype(np.uint8)
         self.both("gr_fec_bytes", values, 0.9)

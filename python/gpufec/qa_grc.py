@@ -364,6 +364,48 @@ class qa_grc(unittest.TestCase):
         top.run()
         self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
 
+    def test_decoders_for_gr_fec(self):
+        """Definitions in place of gr-fec's own: the flowgraph around them stays as it is."""
+        frames = {"viterbi": dict(frame_bits="100", termination="tailbiting"),
+                  "ldpc": dict(frame_size="short", rate="'1/2'")}
+        for which, parameters in frames.items():
+            for dimensions, threads in ((dict(), "none"),
+                                        (dict(ndim="1", dim1="4"), "capillary")):
+                graph = self.platform.make_flow_graph()
+                for name, value in dict(id="qa_generated", generate_options="no_gui",
+                                        run_options="run").items():
+                    graph.options_block.params[name].set_value(value)
+
+                def add(key, **parameters):
+                    block = graph.new_block(key)
+                    for name, value in parameters.items():
+                        block.params[name].set_value(value)
+                    return block
+
+                add(f"variable_gpufec_{which}_decoder_def", id="rate", **parameters,
+                    **dimensions)
+                chain = [add("blocks_null_source", id="source", type="float"),
+                         add("blocks_head", id="head", type="float", num_items="162000"),
+                         add("fec_extended_decoder", id="decoder", decoder_list="rate",
+                             threadtype=threads),
+                         add("blocks_vector_sink_x", id="sink", type="byte")]
+                graph.rewrite()
+                for one, next_one in zip(chain, chain[1:]):
+                    graph.connect(one.sources[0], next_one.sinks[0])
+                graph.rewrite()
+                graph.validate()
+                with self.subTest(which, **dimensions):
+                    self.assertEqual(self.errors(graph), [])
+                    with tempfile.TemporaryDirectory() as folder:
+                        generator = self.platform.Generator(graph, folder)
+                        generator.write()
+                        code = pathlib.Path(generator.file_path).read_text()
+                    namespace = {"__name__": "generated"}
+                    exec(compile(code, "generated", "exec"), namespace)
+                    top = namespace["qa_generated"]()
+                    top.run()
+                    self.assertGreater(len(top.sink.data()), 40000)
+
     def compiler(self):
         found = pathlib.Path(gr.prefix()) / "bin" / "grcc"
         if not found.exists():
