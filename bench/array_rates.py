@@ -162,6 +162,19 @@ def measure(subject, counts, args):
             "device": status.device, "mbps": found}
 
 
+def import_seconds():
+    """What importing the package takes, the median of nine processes: in all, and of it
+    NumPy's. In wall time, and in that of a processor."""
+    program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
+               "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
+               "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")
+    runs = [[float(x) for x in subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True,
+        text=True).stdout.split()] for _ in range(9)]
+    return dict(zip(("wall", "processor", "numpy_wall", "numpy_processor"),
+                    map(float, np.median(runs, axis=0))))
+
+
 def plot(report, path):
     import matplotlib
     matplotlib.use("Agg")
@@ -193,9 +206,15 @@ def main():
     parser.add_argument("--tool", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--plot", type=pathlib.Path)
+    parser.add_argument("--plot-of", type=pathlib.Path,
+                        help="draw the JSON of an earlier run, and measure nothing")
     args = parser.parse_args()
+    if args.plot_of:
+        plot(json.loads(args.plot_of.read_text(encoding="utf-8")), args.plot)
+        return
     report = {"command": "bench/array_rates.py " + " ".join(sys.argv[1:]),
-              "environment": environment(), "decoders": {}}
+              "environment": environment(), "import_s": import_seconds(), "decoders": {}}
+    print("import:", report["import_s"], flush=True)
     for subject in (Viterbi, Ldpc, Sync):
         if subject.command in args.decoders.split(","):
             counts = [n for n in (1, 10, 100, 1000, 10000, 100000)

@@ -111,12 +111,25 @@ def pinned_empty(shape, dtype=np.int8):
     A CUDA device reads it by itself, at the full speed of its bus. Where there is no device it
     is as other arrays are. Making one takes time, so make few and use them again.
     """
-    shape = (shape,) if np.isscalar(shape) else tuple(shape)
     dtype = np.dtype(dtype)
+    if dtype.hasobject:
+        _refuse("dtype", dtype, "those of numbers")
+    shape, size = _shape(shape, dtype.itemsize)
+    try:
+        memory = _core.page_locked(size * dtype.itemsize)
+    except MemoryError:
+        raise MemoryError(f"shape is {shape}: there is no memory for {size * dtype.itemsize} "
+                          "bytes") from None
+    return memory.array().view(dtype).reshape(shape)
+
+
+def _shape(shape, item=1):
+    """A shape as a tuple, and its elements, of so many bytes each."""
+    shape = (shape,) if np.isscalar(shape) else tuple(shape)
     size = math.prod(int(n) for n in shape)
-    if size < 0 or any(n < 0 for n in shape):
-        raise ValueError(f"shape is {shape}: allowed are 0 and more")
-    return _core.page_locked(size * dtype.itemsize).array().view(dtype).reshape(shape)
+    if any(n < 0 for n in shape) or size * item >= 1 << 63:
+        _refuse("shape", shape, "lengths from 0, of fewer than 2^63 bytes in all")
+    return shape, size
 
 
 class _View:
@@ -831,8 +844,8 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
 
 def random_bits(shape, seed=1, first=0):
     """Random bits, uint8, one per byte; bit number n depends on seed and first + n alone."""
-    shape = (shape,) if np.isscalar(shape) else tuple(shape)
-    return _core.random_bits(math.prod(shape), seed, first).reshape(shape)
+    shape, size = _shape(shape)
+    return _core.random_bits(size, seed, first).reshape(shape)
 
 
 def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, first=0,

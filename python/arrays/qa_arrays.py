@@ -5,6 +5,7 @@
 
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -305,6 +306,28 @@ class qa_arrays(unittest.TestCase):
             gpufec.ldpc_encode(np.zeros((1, 4049), np.uint8))
         with self.assertRaisesRegex(ValueError, "^the largest entry of bits is 2"):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
+
+    def test_huge_arrays(self):
+        """No memory, and more than an address can say: refused by name, before anything is
+        allocated or decoded."""
+        with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
+            gpufec.pinned_empty(1 << 50)
+        for make in (gpufec.pinned_empty, gpufec.random_bits):
+            for shape in ((1 << 40, 1 << 40), (-1,), (4, -1), -4):
+                with self.assertRaisesRegex(ValueError, "^shape is"):
+                    make(shape)
+        with self.assertRaises(MemoryError):
+            gpufec.random_bits(1 << 50)
+        with self.assertRaisesRegex(ValueError, "^dtype is object"):
+            gpufec.pinned_empty(3, object)
+        with tempfile.TemporaryFile() as file:
+            file.truncate(1 << 41) # a file of holes, which takes no room
+            values = np.memmap(file, np.int8, "r", shape=(1 << 20, 1 << 21))
+            with self.assertRaisesRegex(ValueError, "^values is of shape"):
+                gpufec.viterbi_decode(values, termination="truncated", frame_bits=64)
+            with self.assertRaisesRegex(ValueError, "^out is of shape"):
+                gpufec.viterbi_decode(values, termination="truncated", frame_bits=1 << 20,
+                                      out=np.empty((2, 2), np.uint8))
 
     def test_wrong_parameters(self):
         values = np.zeros(1000, np.int8)

@@ -68,7 +68,7 @@ class qa_zeromq(unittest.TestCase):
                 self.workers[0].wait()
                 kill_at = None
             # What was taken last is still on its way to the sink when the ledger is through.
-            if top.book.ended and len(sink.data()) == len(bits) * bits.shape[1]:
+            if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)
         top.stop()
@@ -94,7 +94,7 @@ class qa_zeromq(unittest.TestCase):
             book.deal(values)
         book.deal_again()
         self.assertEqual(book.again, 3)
-        answers = [self.example.packet(n, np.full(2, n, np.uint8)) for n in (1, 0, 1, 2, 0)]
+        answers = [self.example.packet(n, np.full(8, n, np.uint8)) for n in (1, 0, 1, 2, 0)]
         for answer in answers:
             book.acknowledge(answer)
         book.end()
