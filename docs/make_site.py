@@ -25,12 +25,23 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = [("Home", "README.md"), ("Quick start", "docs/quick-start.md"),
          ("User guide", "docs/user-guide.md"), ("Blocks", None),
          ("Converting", "docs/converting.md"), ("Tuning", "docs/tuning.md"),
-         ("Arrays", "docs/arrays.md"), ("Reliability", "docs/reliability.md"),
+         ("Arrays", "docs/arrays.md"), ("Packages", "packaging/README.md"),
+         ("Reliability", "docs/reliability.md"),
          ("How it works", "docs/design.md"), ("Performance", "docs/performance.md"),
          ("Measured", None), ("GPU notes", "docs/gpu-notes.md"), ("Limits", "docs/limits.md"),
          ("Contributing", "CONTRIBUTING.md"), ("Changelog", "CHANGELOG.md")]
 COPIED = ["docs/pictures", "bench/results", "examples", "CITATION.cff", "LICENSE",
           "MANIFEST.md", "docs/README.md"]
+
+EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
+              "std::runtime_error": "RuntimeError"}
+
+# The theme leaves tables as HTML has them.
+STYLE = """.rst-content table { margin-bottom: 24px; border-collapse: collapse; }
+.rst-content table th, .rst-content table td { padding: 6px 10px; border: 1px solid #e1e4e5;
+  text-align: left; vertical-align: top; }
+.rst-content table code { white-space: nowrap; }
+"""
 
 # What comes in, what the block does with it, and what goes out.
 WAYS = {
@@ -41,7 +52,7 @@ WAYS = {
                      ["coded bits", "8 or 1 per byte"]),
     "gpu_ldpc_dvbs2": (["LLRs or symbols", "int8, float, complex", "tags name codes (ACM)"],
                        ["frames of a batch", "iterations until all checks hold"],
-                       ["message, codeword or BBFRAME", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
+                       ["bits, BBFRAMEs or LLRs", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
     "ldpc_encoder": (["message bits", "8 or 1 per byte"], ["parity"],
                      ["codewords", "8 or 1 per byte"]),
     "bbframe_to_ts": (["BBFRAMEs", "tags give lengths (ACM)"],
@@ -99,8 +110,14 @@ def picture(block):
 
 def markdown(doc):
     """A comment of a header as Markdown: its marks become code and paragraphs."""
-    doc = re.sub(r"\\(?:ref|c|p|a|e) (\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
-    doc = re.sub(r"(?m)^\s*\\(?:brief|ingroup [\w ]+|details) ?", "", doc)
+    doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
+    doc = re.sub(r"((?:\\b \S+\s+)*\\b \S+?)([.,;:)]*)(?=\s|$)",
+                 lambda m: "**" + m[1].replace("\\b ", "") + "**" + m[2], doc)
+    doc = re.sub(r"\\(?:brief|ingroup \w+|details) ?", "", doc)
+    doc = re.sub(r"\\throws std::(\w+)",
+                 lambda m: f"Raises `{EXCEPTIONS.get('std::' + m[1], m[1])}`", doc)
+    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc) # lists stand apart
+    doc = re.sub(r"(?m)^ +- ", "- ", doc)
     return doc.replace("<", "&lt;").strip()
 
 
@@ -116,7 +133,7 @@ def block_page(declared, interface):
                            r"\n\s*\n|\Z)", doc))
     before = markdown(re.split(r"\\(?:param|throws|return)", doc)[0])
     rows = "\n".join(
-        f"| `{p.name}` | {'' if p.default is None else '`' + str(p.python_default) + '`'} | "
+        f"| `{p.name}` | {'' if p.default is None else f'`{p.python_default!r}`'} | "
         + " ".join(markdown(said.get(p.name, "")).split()).replace("|", "\\|") + " |"
         for p in make.parameters)
     methods = "\n".join(
@@ -125,7 +142,7 @@ def block_page(declared, interface):
         for m in declared.members.values()
         if m.parameters is not None and m.name != "make" and m.public)
     return (f"# {declared.name}\n\n![The data's way](pictures/{declared.name}.svg)\n\n"
-            f"{markdown(declared.doc)}\n\n{before}\n\n## Parameters\n\n"
+            f"{markdown(declared.doc)}\n\n## Parameters\n\n{before}\n\n"
             f"| parameter | default | |\n|---|---|---|\n{rows}\n\n## While it runs\n\n{methods}\n\n"
             f"The [user guide](../docs/user-guide.md) says how it is used."
             + (f" In C++ it is [gr::gpufec::{declared.name}](../{interface_page(declared)})."
@@ -178,6 +195,7 @@ def assemble(source, interface):
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
     (source / "blocks" / "pictures").mkdir(parents=True)
+    (source / "style.css").write_text(STYLE)
     blocks = []
     for declared in headers().values():
         if declared.is_block and declared.name in WAYS:
@@ -189,6 +207,7 @@ def assemble(source, interface):
     navigation = []
     for title, name in PAGES:
         if name:
+            (source / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, source / name)
         navigation.append({title: name or {"Blocks": blocks, "Measured": "measured.md"}[title]})
     if interface:
@@ -260,7 +279,7 @@ def main():
     settings.write_text(json.dumps({ # which is YAML as well
         "site_name": "gr-gpufec", "docs_dir": str(source), "site_dir": str(site),
         "theme": {"name": "readthedocs", "highlightjs": False}, "nav": navigation,
-        "use_directory_urls": False, "plugins": ["search"],
+        "use_directory_urls": False, "extra_css": ["style.css"], "plugins": ["search"],
         "markdown_extensions": ["tables", "fenced_code", "toc"]}))
     try:
         done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean",

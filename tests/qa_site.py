@@ -45,6 +45,7 @@ class qa_site(unittest.TestCase):
         for declared in make_site.headers().values():
             if declared.is_block:
                 page = (self.site / "blocks" / f"{declared.name}.html").read_text()
+                self.assertNotRegex(page, r"\\(b|c|p|e|brief|ingroup|throws)\b") # Doxygen's
                 for p in declared.members["make"].parameters:
                     self.assertIn(f"<code>{p.name}</code>", page)
                 self.assertTrue((self.site / "blocks" / "pictures" /
