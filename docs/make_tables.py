@@ -121,7 +121,31 @@ def dvbs2rx_receiver():
                                   for what in ("right", "wrong")] for way, name in ways])
 
 
-TABLES = {"dvbs2rx receiver": dvbs2rx_receiver, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
+def array_rates():
+    """The largest call of each way, and the rate that copying the input once allows."""
+    decoders = load("array-rates-h200.json")["decoders"]
+    ways = ("one call", "decoder again and again", "page-locked", "on the device",
+            "copying the array once")
+    return table(
+        ["Mb/s, frames per call"] + list(ways),
+        [[f"{name}, {frames:,}"] + [f"{dict(one['mbps'][way])[frames]:,.0f}" for way in ways]
+         for name, one in (("Viterbi", decoders["viterbi"]), ("LDPC", decoders["ldpc"]))
+         for frames in (1, 100, 10000)])
+
+
+def workers():
+    result = load("many-workers-cpu.json")
+    numbers = list(result["dask"]["workers"])
+    return table(
+        ["workers"] + [f"{name}, {what}" for name in ("Dask", "gr-zeromq")
+                       for what in ("Mb/s", "times one")],
+        [[n] + [text for name in ("dask", "zeromq")
+                for text in (f"{result[name]['workers'][n]['mbps']:.1f}",
+                             f"{result[name]['workers'][n]['speed_up']:.2f}")]
+         for n in numbers])
+
+
+TABLES = {"array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")
 
