@@ -444,12 +444,20 @@ TYPED_TEST(faulty, pages_that_cannot_be_locked_are_copied_more_slowly)
 class leak_on_purpose
 {
 public:
+    leak_on_purpose()
+    {
+        qa::lent_is_kept = true;
 #if defined(__SANITIZE_ADDRESS__)
-    leak_on_purpose() { __lsan_disable(); }
-    ~leak_on_purpose() { __lsan_enable(); }
-#else
-    leak_on_purpose() {}
+        __lsan_disable();
 #endif
+    }
+    ~leak_on_purpose()
+    {
+        qa::lent_is_kept = false;
+#if defined(__SANITIZE_ADDRESS__)
+        __lsan_enable();
+#endif
+    }
 };
 
 TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
