@@ -7,6 +7,7 @@
  * Usage: dvbs2_error_rates [--frames N] [--normal DB] [--short DB] [--backend cpu|cuda]
  *                          [--threads N] [--decoder-threads N] [--iterations N]
  *                          [--demapper log_map|max_log] [--only WORD] [--loss]
+ *                          [--precision int8|int16|float] [--offset NATS]
  *
  * Es/N0 is that of table 13 for a quasi error-free channel plus --normal (0.2) or --short
  * (0.6) decibels. All frames are one stream with ACM, made by --threads. With --loss the
@@ -63,6 +64,8 @@ struct settings {
     unsigned decoder_threads = 1;
     unsigned iterations = 50;
     ldpc_demapper demapper = ldpc_demapper::log_map;
+    ldpc_precision precision = ldpc_precision::int8;
+    double offset = -1; // the code's own
     std::string only;
     bool loss = false;
 };
@@ -260,6 +263,8 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
     options.max_iterations = s.iterations;
     options.symbols = ldpc_symbols::float32;
     options.demapper = s.demapper;
+    options.precision = s.precision;
+    options.offset = s.offset;
     options.max_latency_ms = 1e9;
     ldpc_decoder decoder(options);
     frame_maker maker(points, s.frames, s.threads);
@@ -433,6 +438,10 @@ settings parse(int argc, char** argv)
         } else if (name == "--demapper") {
             s.demapper =
                 value == "max_log" ? ldpc_demapper::max_log : ldpc_demapper::log_map;
+        } else if (name == "--precision") {
+            s.precision = ldpc_precision_from_string(value);
+        } else if (name == "--offset") {
+            s.offset = std::stod(value);
         } else if (name == "--only") {
             s.only = value;
         } else {
@@ -461,6 +470,11 @@ int main(int argc, char** argv)
                  : s.demapper == ldpc_demapper::max_log ? "max_log"
                                                         : "log_map")
             .add("max_iterations", s.iterations)
+            .add("precision",
+                 s.precision == ldpc_precision::int8    ? "int8"
+                 : s.precision == ldpc_precision::int16 ? "int16"
+                                                        : "float")
+            .add("offset", s.offset)
             .add("threads", s.threads)
             .add("seconds", took.count())
             .add(s.loss ? "losses" : "modcods", rows);
