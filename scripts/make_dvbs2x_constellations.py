@@ -10,20 +10,21 @@ import numpy as np
 from gnuradio import blocks, dtv, gr
 
 BITS = {"8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64apsk": 6, "128apsk": 7, "256apsk": 8}
-# What is sent of which rates: EN 302 307-2, table 17a; those whose LDPC codes are of its own.
+# What is sent of which rates: EN 302 307-2, table 17a; at some the LDPC codes are those of S2.
 SETS = [
     ("8psk", "8PSK", "normal", ["23/36", "25/36", "13/18"]),
     ("8psk", "8PSK", "short", ["7/15", "8/15", "26/45", "32/45"]),
     ("8apsk", "8APSK", "normal", ["100/180", "104/180"]),
     ("16apsk", "8_8APSK", "normal", ["90/180", "96/180", "100/180", "18/30", "20/30"]),
     ("16apsk", "16APSK", "normal",
-     ["26/45", "28/45", "23/36", "25/36", "13/18", "140/180", "154/180"]),
-    ("16apsk", "16APSK", "short", ["7/15", "8/15", "26/45", "32/45"]),
-    ("32apsk", "4_12_16APSK", "short", ["32/45"]),
+     ["26/45", "3/5", "28/45", "23/36", "25/36", "13/18", "140/180", "154/180"]),
+    ("16apsk", "16APSK", "short", ["7/15", "8/15", "26/45", "3/5", "32/45"]),
+    ("32apsk", "4_12_16APSK", "normal", ["2/3"]),
+    ("32apsk", "4_12_16APSK", "short", ["2/3", "32/45"]),
     ("32apsk", "4_8_4_16APSK", "normal", ["128/180", "132/180", "140/180"]),
     ("64apsk", "64APSK", "normal", ["128/180"]),
     ("64apsk", "4_12_20_28APSK", "normal", ["132/180"]),
-    ("64apsk", "8_16_20_20APSK", "normal", ["7/9"]),
+    ("64apsk", "8_16_20_20APSK", "normal", ["7/9", "4/5", "5/6"]),
     ("128apsk", "128APSK", "normal", ["135/180", "140/180"]),
     ("256apsk", "256APSK", "normal",
      ["116/180", "20/30", "124/180", "22/30", "128/180", "135/180"]),

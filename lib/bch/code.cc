@@ -139,12 +139,18 @@ std::string listed(const std::vector<std::string>& names)
     return list;
 }
 
-const known_size& size_of(const std::string& standard, const std::string& frame_size)
+known_size size_of(const std::string& standard, const std::string& frame_size)
 {
     const auto allowed = bch_code::frame_sizes(standard);
     for (const auto& size : known_sizes()) {
         if (standard == size.standard && frame_size == size.size) {
-            return size;
+            auto found = size;
+            if (standard == "dvbs2x" &&
+                (frame_size == "normal" || frame_size == "short")) {
+                const auto more = size_of("dvbs2", frame_size).codes; // S2X has these too
+                found.codes.insert(found.codes.end(), more.begin(), more.end());
+            }
+            return found;
         }
     }
     refuse("frame_size",
@@ -200,7 +206,7 @@ bch_code bch_code::standard(const std::string& standard,
                             const std::string& frame_size,
                             const std::string& rate)
 {
-    const auto& size = size_of(standard, frame_size);
+    const auto size = size_of(standard, frame_size);
     for (const auto& known : size.codes) {
         if (rate == known.rate) {
             bch_code code(size.field, known.n, known.t);
@@ -236,7 +242,8 @@ std::vector<std::string> bch_code::rates(const std::string& standard,
                                          const std::string& frame_size)
 {
     std::vector<std::string> rates;
-    for (const auto& code : size_of(standard, frame_size).codes) {
+    const auto size = size_of(standard, frame_size);
+    for (const auto& code : size.codes) {
         rates.emplace_back(code.rate);
     }
     return rates;

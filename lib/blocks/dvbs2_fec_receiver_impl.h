@@ -17,6 +17,10 @@ public:
 
     std::string active_backend() const override { return d_decoder->active_backend(); }
     double mean_iterations() const override { return d_decoder->mean_iterations(); }
+    std::uint64_t skipped_frame_count() const override
+    {
+        return d_decoder->skipped_frame_count();
+    }
     std::uint64_t frame_count() const override { return d_packets->frame_count(); }
     std::uint64_t dropped_frame_count() const override
     {

@@ -63,11 +63,11 @@ void check_llr_scale(float scale)
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
-    demap::make_constellation(first.name, first.rate, first.frame_size); // or throws
+    demap::make_constellation(first.name, first.rate, first.frame_size, standard);
     std::vector<ldpc_constellation> all{ first };
     for (const auto& m : demap::modcods()) {
         const bool wanted =
-            m.standard == standard &&
+            demap::is_of(m, standard) &&
             (acm || (m.name == first.name && m.frame_size == first.frame_size));
         if (wanted && !(m.name == first.name && m.rate == first.rate &&
                         m.frame_size == first.frame_size)) {
@@ -176,7 +176,9 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     }
     if (acm && many) {
         for (const auto& size : ldpc_code::frame_sizes(standard)) {
-            const bool wanted = !bbframe || has_bch(standard, size);
+            const bool wanted =
+                (!bbframe || has_bch(standard, size)) &&
+                (symbols == ldpc_symbols::none || size == "normal" || size == "short");
             if (wanted && (!code_file.empty() || size != frame_size)) {
                 list.add_others(standard, size, "");
             }
@@ -263,6 +265,7 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_bch_errors_key(pmt::mp("bch_errors")),
       d_bch_valid_key(pmt::mp("bch_valid")),
       d_length_key(pmt::mp("bbframe_length")),
+      d_skipped_key(pmt::mp("ldpc_skipped")),
       d_xfecframe_key(pmt::mp("XFECFRAME")),
       d_code_key(pmt::mp("ldpc_code")),
       d_llr_port(pmt::mp("llr_pdu")),
@@ -284,7 +287,7 @@ void gpu_ldpc_dvbs2_impl::restart()
 {
     if (d_symbols) {
         d_symbols->restart();
-        select({ d_names[d_acm ? 0 : d_code], 0, d_symbols->first() });
+        select({ d_names[d_acm ? 0 : d_code], d_symbols->first() });
         d_decoder.set_esn0_db(d_symbols->esn0_db());
     } else {
         d_decoder.select(d_acm ? 0 : d_code);
@@ -294,6 +297,7 @@ void gpu_ldpc_dvbs2_impl::restart()
     d_frame_output = 0;
     d_skip = 0;
     d_lost = false;
+    d_skipped = d_skipped_before = 0;
     d_frames = 0;
     if (d_bbframes) {
         d_bbframes->restart();
@@ -441,6 +445,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     // Tags are held until their frame is complete: it may yet be dropped.
     const auto complete = (before + pushed) / n;
     if (complete > 0) {
+        tag_skipped();
         for (const auto& tag : d_frame_tags) {
             d_tags.hold(tag);
         }
@@ -463,6 +468,21 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
         apply_settings();
     }
     return true;
+}
+
+// Says of the next frame to leave how many are missing before it.
+void gpu_ldpc_dvbs2_impl::tag_skipped()
+{
+    const auto missing = d_skipped - d_skipped_before;
+    if (missing > 0 && d_status_tags != status_tags::none) {
+        tag_t tag;
+        tag.offset = d_frame_output;
+        tag.key = d_skipped_key;
+        tag.value = pmt::from_long(long(missing));
+        tag.srcid = alias_pmt();
+        d_tags.hold(tag);
+    }
+    d_skipped_before = d_skipped;
 }
 
 // Items of the frame that has begun.
@@ -527,6 +547,7 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
         }
         return;
     }
+    d_skipped += have() > 0;
     if (have() > 0 || d_skip > 0) {
         warn_once(d_warned_of_place,
                   "a tag names a code inside a frame, which is dropped: " +
@@ -541,8 +562,9 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
     if (kind && select(*kind)) {
         return;
     }
-    d_skip = kind && !d_symbols ? kind->skip_bits : 0;
+    d_skip = !kind ? 0 : d_symbols ? kind->skip_symbols : kind->skip_bits;
     d_lost = d_skip == 0;
+    ++d_skipped;
     warn_once(
         d_warned_of_code,
         "a tag names no code that is known: " + pmt_text(tag.key) + " " +
@@ -585,16 +607,15 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
         refuse("code", '"' + name + '"', "allowed are " + known);
     }
     if (d_symbols && !d_acm) {
-        demap::make_constellation(
-            d_symbols->constellation(), rate_of(name), size_of(name)); // or throws
+        d_symbols->require_one(
+            { d_symbols->constellation(), rate_of(name), size_of(name) });
     }
     change_when("code", [this, name, index = code->second] {
         if (d_symbols && d_decoder.missing() > 0) {
             return false; // a frame has one code
         }
         d_code = index;
-        return !d_symbols ? d_decoder.select(index),
-               true       : (select({ name, 0, "" }), true);
+        return !d_symbols ? d_decoder.select(index), true : (select({ name, "" }), true);
     });
 }
 

@@ -40,6 +40,7 @@ public:
     void set_esn0_db(double esn0_db) override;
     int iterations() const override { return d_iterations; }
     double mean_iterations() const override { return d_mean_iterations; }
+    std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
 private:
     decoder& engine() override { return d_decoder; }
@@ -58,6 +59,7 @@ private:
 
     bool push_frames(input& in, std::size_t count);
     bool skip(input& in, std::size_t count);
+    void tag_skipped();
     std::size_t devices() const override { return d_options.devices.size(); }
     void obey_tags_at(std::uint64_t item);
     void obey(const tag_t& tag);
@@ -71,7 +73,7 @@ private:
     const bool d_soft, d_packed, d_acm;
     const status_tags d_status_tags;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
-    const pmt::pmt_t d_bch_errors_key, d_bch_valid_key, d_length_key;
+    const pmt::pmt_t d_bch_errors_key, d_bch_valid_key, d_length_key, d_skipped_key;
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;
 
@@ -85,6 +87,8 @@ private:
     std::uint64_t d_frame_output = 0;      // output item that the next frame begins with
     std::uint64_t d_skip = 0; // values of a frame of unknown code still to come
     bool d_lost = false;      // until the next tag that names a code
+    std::atomic<std::uint64_t> d_skipped{ 0 }; // frames
+    std::uint64_t d_skipped_before = 0;        // of them those that a tag has told of
     bool d_warned_of_code = false, d_warned_of_place = false;
 
     std::uint64_t d_frames = 0; // reported, for the mean

@@ -23,10 +23,12 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
     const bool known = modcod >= 1 && modcod <= last &&
                        !(is_short && std::string(rates[modcod - 1]) == "9/10");
     if (!known) {
-        return frame_kind{ "", is_short ? 16200u : 64800u, "" };
+        // A dummy PLFRAME has 36 slots of 90 symbols (5.5.1); of reserved MODCODs nobody
+        // knows.
+        const std::size_t symbols = modcod == 0 ? 36 * 90 : 0;
+        return frame_kind{ "", "", is_short ? 16200u : 64800u, symbols };
     }
     return frame_kind{ std::string(is_short ? "short " : "normal ") + rates[modcod - 1],
-                       0,
                        modcod <= 11   ? "qpsk"
                        : modcod <= 17 ? "8psk"
                        : modcod <= 23 ? "16apsk"
@@ -52,7 +54,7 @@ bool has_an_end(pmt::pmt_t list)
 std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
 {
     if (pmt::is_symbol(value)) {
-        return frame_kind{ pmt::symbol_to_string(value), 0, "" };
+        return frame_kind{ pmt::symbol_to_string(value), "" };
     }
     if (!pmt::is_dict(value) || !has_an_end(value)) {
         return {};
@@ -65,7 +67,6 @@ std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
                 pmt::dict_ref(value, pmt::mp("constellation"), pmt::PMT_NIL);
             return frame_kind{ pmt::symbol_to_string(size) + " " +
                                    pmt::symbol_to_string(rate),
-                               0,
                                pmt::is_symbol(name) ? pmt::symbol_to_string(name) : "" };
         }
     } catch (const pmt::exception&) {

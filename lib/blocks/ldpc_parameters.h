@@ -16,8 +16,9 @@ namespace gr::gpufec {
 //! What a tag says of the frames that follow it.
 struct frame_kind {
     std::string code;          //!< its name, as "normal 1/2"; "" if there is none
-    std::size_t skip_bits = 0; //!< length of a frame of no known code, 0 if not known
     std::string constellation; //!< of a MODCOD, as "8psk"; else ""
+    //! Length of a frame of no known code, in bits and in symbols; 0 if not known.
+    std::size_t skip_bits = 0, skip_symbols = 0;
 };
 
 //! The meaning of an XFECFRAME tag's value; nothing if it is not of that form.

@@ -44,6 +44,13 @@ public:
         }
         return {};
     }
+    //! \throws std::invalid_argument if it is not among all
+    void require_one(const ldpc_constellation& wanted) const
+    {
+        if (!find(wanted)) {
+            demap::refuse_constellation(wanted.name, wanted.rate, wanted.frame_size);
+        }
+    }
     //! Of the frames to come.
     void select(unsigned index) { d_selected = index; }
     const std::string& constellation() const { return d_all[d_selected].what.name; }

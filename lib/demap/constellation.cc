@@ -122,9 +122,24 @@ constellation make_dvbs2x(const dvbs2x_constellation& from)
 
 } // namespace
 
+bool is_of(const modcod& m, const std::string& standard)
+{
+    return m.standard == standard || (m.standard == "dvbs2" && standard == "dvbs2x");
+}
+
+void refuse_constellation(const std::string& name,
+                          const std::string& rate,
+                          const std::string& frame_size)
+{
+    refuse("constellation",
+           '"' + name + '"',
+           "there is no MODCOD of it at " + rate + " in " + frame_size + " frames");
+}
+
 constellation make_constellation(const std::string& name,
                                  const std::string& rate,
-                                 const std::string& frame_size)
+                                 const std::string& frame_size,
+                                 const std::string& standard)
 {
     const auto* const known =
         choose<const std::vector<place>*>("constellation",
@@ -138,12 +153,11 @@ constellation make_constellation(const std::string& name,
                                             { "128apsk", nullptr },
                                             { "256apsk", nullptr } });
     const auto found = std::find_if(modcods().begin(), modcods().end(), [&](auto& m) {
-        return m.name == name && m.rate == rate && m.frame_size == frame_size;
+        return m.name == name && m.rate == rate && m.frame_size == frame_size &&
+               is_of(m, standard);
     });
     if (found == modcods().end()) {
-        refuse("constellation",
-               '"' + name + '"',
-               "there is no MODCOD of it at " + rate + " in " + frame_size + " frames");
+        refuse_constellation(name, rate, frame_size);
     }
     for (const auto& c : dvbs2x_constellations()) {
         if (name == c.name && rate == c.rate && frame_size == c.frame_size) {

@@ -29,22 +29,30 @@ struct constellation {
 
 //! A constellation of a standard at a rate.
 struct modcod {
-    std::string standard; //!< "dvbs2" or "dvbs2x"
+    std::string standard; //!< "dvbs2", or "dvbs2x": what this has besides
     std::string name;     //!< "qpsk", "8psk", "8apsk", "16apsk" …
     std::string rate;     //!< as LDPC codes call them; those of the two standards differ
     std::string frame_size; //!< "normal" or "short"
 };
 
-//! All there are, but for VL-SNR frames. Of S2X those with LDPC codes of its own.
+//! All there are, but for VL-SNR frames.
 const std::vector<modcod>& modcods();
+//! Whether a standard has it: S2X has all that S2 has.
+bool is_of(const modcod& m, const std::string& standard);
+
+//! Says that there is no such MODCOD. \throws std::invalid_argument
+[[noreturn]] void refuse_constellation(const std::string& name,
+                                       const std::string& rate,
+                                       const std::string& frame_size);
 
 /*!
  * \brief The constellation of a rate.
- * \throws std::invalid_argument if the standards do not have the two together
+ * \throws std::invalid_argument if the standard does not have the two together
  */
 constellation make_constellation(const std::string& name,
                                  const std::string& rate,
-                                 const std::string& frame_size = "normal");
+                                 const std::string& frame_size = "normal",
+                                 const std::string& standard = "dvbs2x");
 
 } // namespace gr::gpufec::demap
 

@@ -190,18 +190,17 @@ demapped demapper::demap(cell_tables& tables,
     const auto& m = tables.points();
     const auto count = m.symbols(frame_bits);
     const auto sums = to_integers(symbols, count);
-    int at = level == estimated ? estimate_level(sums, count, m) : level;
-    for (unsigned passes = 1;; ++passes) {
-        to_cells(cell_rule::of(sums, count, m, at));
-        const auto table = tables.of(at);
-        const auto errors = table ? look_up(m, *table, frame_bits, llr)
-                                  : make_cells(m, tables.how(), at, frame_bits, llr);
-        const auto next =
-            level == estimated && m.refines() ? level_of_errors(errors, count, m) : at;
-        if (next == at || passes == most_passes) {
-            return { at, passes };
+    level_search search;
+    search.begin(level == estimated ? estimate_level(sums, count, m) : level);
+    for (;;) {
+        to_cells(cell_rule::of(sums, count, m, search.level));
+        const auto table = tables.of(search.level);
+        const auto errors =
+            table ? look_up(m, *table, frame_bits, llr)
+                  : make_cells(m, tables.how(), search.level, frame_bits, llr);
+        if (level != estimated || !m.refines() || !search.go_on(errors, count)) {
+            return { search.level, search.passes };
         }
-        at = next;
     }
 }
 

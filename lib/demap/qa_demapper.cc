@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <random>
+#include <string>
 
 using namespace gr::gpufec::demap;
 
@@ -26,6 +28,7 @@ const std::vector<tested> some = {
     { "16apsk", "8/9" },      { "16apsk", "9/10" },   { "32apsk", "3/4" },
     { "32apsk", "4/5" },      { "32apsk", "5/6" },    { "32apsk", "8/9" },
     { "32apsk", "9/10" },     { "8apsk", "100/180" }, { "64apsk", "7/9" },
+    { "16apsk", "3/5" },      { "32apsk", "2/3" },    { "64apsk", "4/5" },
     { "128apsk", "135/180" }, { "256apsk", "20/30" },
 };
 
@@ -106,7 +109,7 @@ TEST(Constellation, IsNormalisedAndOneStepApart)
     }
     EXPECT_THROW(make_constellation("8psk", "1/2"), std::invalid_argument);
     EXPECT_THROW(make_constellation("16apsk", "1/2"), std::invalid_argument);
-    EXPECT_THROW(make_constellation("32apsk", "2/3"), std::invalid_argument);
+    EXPECT_THROW(make_constellation("32apsk", "3/5"), std::invalid_argument);
     EXPECT_THROW(make_constellation("64apsk", "2/3"), std::invalid_argument);
     EXPECT_EQ(make_constellation("8psk", "3/5").columns,
               (std::vector<unsigned>{ 2, 1, 0 }));
@@ -136,9 +139,16 @@ TEST(Constellation, OfDvbs2xAreNormalisedAndTheirColumnsWhole)
         EXPECT_EQ(c.points.size(), 1u << c.bits);
         count += m.standard == "dvbs2x";
     }
-    EXPECT_EQ(count, 9u + 40);
+    EXPECT_EQ(count, 9u + 46);
     EXPECT_THROW(make_constellation("128apsk", "135/180", "short"),
                  std::invalid_argument);
+    // S2X has constellations of its own for codes of S2, and all that S2 has.
+    EXPECT_THROW(make_constellation("16apsk", "3/5", "normal", "dvbs2"),
+                 std::invalid_argument);
+    EXPECT_EQ(make_constellation("16apsk", "3/5", "normal", "dvbs2x").columns,
+              (std::vector<unsigned>{ 3, 2, 1, 0 }));
+    EXPECT_EQ(make_constellation("8psk", "3/5", "short", "dvbs2x").columns,
+              (std::vector<unsigned>{ 2, 1, 0 }));
 }
 
 TEST(Reference, GivesTheRatioOfLikelihoods)
@@ -285,15 +295,16 @@ TEST(Demapper, EstimatesEsN0OfAFrame)
 {
     for (const auto& m : some) {
         const auto c = make_constellation(m.name, m.rate);
-        if (c.bits > 5 || c.name == "8apsk") {
-            continue; // whose Es/N0 is to be given
-        }
         cell_tables tables(c, method::max_log);
         demapper d(symbol_format::float32);
-        const std::size_t count = 64800 / c.bits;
+        const std::size_t count = tables.points().symbols(64800);
         std::vector<std::int8_t> llr(64800);
         // Where such codes are used, and what it is good for.
-        const double from = c.bits == 2 ? -2 : c.bits == 3 ? 5.5 : c.bits == 4 ? 9 : 12.5;
+        const std::map<std::string, double> first = {
+            { "qpsk", -2 },     { "8psk", 5.5 },  { "8apsk", 4.7 },    { "16apsk", 9 },
+            { "32apsk", 12.5 }, { "64apsk", 14 }, { "128apsk", 17.5 }, { "256apsk", 17 },
+        };
+        const auto from = first.at(c.name);
         for (double db = from; db < from + 6; db += 2.5) {
             for (unsigned seed = 1; seed < 3; ++seed) {
                 const auto t = transmit(c, count, db, 20, seed);
@@ -301,6 +312,32 @@ TEST(Demapper, EstimatesEsN0OfAFrame)
                     d.demap(tables, t.symbols.data(), llr.size(), estimated, llr.data());
                 EXPECT_NEAR(found.level / 4.0, db, 0.5)
                     << m.name << ' ' << m.rate << ' ' << db << ' ' << seed;
+            }
+        }
+    }
+}
+
+// Of short frames, and of one without noise.
+TEST(Demapper, FindsEsN0InFewPasses)
+{
+    for (const auto& m : { tested{ "16apsk", "2/3" },
+                           tested{ "32apsk", "9/10" },
+                           tested{ "8apsk", "100/180" },
+                           tested{ "64apsk", "7/9" },
+                           tested{ "128apsk", "135/180" },
+                           tested{ "256apsk", "20/30" } }) {
+        const auto c = make_constellation(m.name, m.rate);
+        cell_tables tables(c, method::max_log);
+        demapper d(symbol_format::float32);
+        const std::size_t count = tables.points().symbols(16200);
+        std::vector<std::int8_t> llr(16200);
+        for (const double db : { 3.0 * c.bits - 2, 3.0 * c.bits + 4, 60.0 }) {
+            const auto t = transmit(c, count, db, 1, unsigned(count));
+            const auto found =
+                d.demap(tables, t.symbols.data(), llr.size(), estimated, llr.data());
+            EXPECT_LT(found.passes, most_passes) << m.name << ' ' << m.rate << ' ' << db;
+            if (db == 60) {
+                EXPECT_EQ(found.level, last_level) << m.name << ' ' << m.rate;
             }
         }
     }

@@ -46,14 +46,14 @@ demapped reference_demap(const model& m,
     for (std::size_t s = 0; s < count; ++s) {
         sums.add(integers[2 * s], integers[2 * s + 1]);
     }
-    int at = level == estimated ? estimate_level(sums, count, m) : level;
-    unsigned passes = 0;
+    level_search search;
+    search.begin(level == estimated ? estimate_level(sums, count, m) : level);
     for (;;) {
-        const auto rule = cell_rule::of(sums, count, m, at);
+        const auto rule = cell_rule::of(sums, count, m, search.level);
         std::uint64_t errors = 0;
         for (std::uint32_t s = 0; s < count; ++s) {
-            const auto cell =
-                make_cell(m, at, how, rule(integers[2 * s]), rule(integers[2 * s + 1]));
+            const auto cell = make_cell(
+                m, search.level, how, rule(integers[2 * s]), rule(integers[2 * s + 1]));
             errors += cell.error;
             for (unsigned b = 0; b < m.bits; ++b) {
                 const auto place = m.place(s, b, count);
@@ -62,12 +62,9 @@ demapped reference_demap(const model& m,
                 }
             }
         }
-        ++passes;
-        const auto next = level_of_errors(errors, count, m);
-        if (level != estimated || !m.refines() || next == at || passes == most_passes) {
-            return { at, passes };
+        if (level != estimated || !m.refines() || !search.go_on(errors, count)) {
+            return { search.level, search.passes };
         }
-        at = next;
     }
 }
 

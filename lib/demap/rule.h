@@ -8,10 +8,13 @@
  * 1. The parts of symbols become integers of 15 bits, by a power of two that the largest
  *    part of the frame decides.
  * 2. Sums of squares and of fourth powers of these, exact, give the power of the frame
- *    and, where it is not given, its Es/N0, in steps of 1/4 dB.
+ *    and, where it is not given, a first guess at its Es/N0, in steps of 1/4 dB.
  * 3. The frame is brought to mean signal energy 1 and to 8 bits per part: a cell of a
  *    grid of 256 by 256.
  * 4. LLRs are those of the cell's middle.
+ * 5. Of constellations with rings, cells also say what noise is expected of them. Where
+ *    that of the frame is not what its Es/N0 stands for, 3 and 4 are repeated with
+ *    another.
  */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_RULE_H
@@ -137,10 +140,18 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
     return first_level + low;
 }
 
+//! Where the search begins for a constellation so dense that the moments of a frame say
+//! more of its symbols than of their noise; from above, where its errors are plain.
+constexpr int dense_start = 4 * 24;
+constexpr unsigned dense_points = 128;
+
 //! From the moments of a frame: that of a constellation and of Gaussian noise.
 GPUFEC_DEMAP_BOTH inline int
 estimate_level(const moments& sums, std::uint32_t symbols, const model& m)
 {
+    if (m.points >= dense_points) {
+        return dense_start;
+    }
     const double second = double(sums.squares) / symbols;
     const double fourth = double(sums.fourth) * 4096 / symbols;
     const double signal_squared = (2 * second * second - fourth) / (2 - m.kurtosis);
@@ -150,14 +161,6 @@ estimate_level(const moments& sums, std::uint32_t symbols, const model& m)
     const double signal = std::sqrt(signal_squared);
     const double noise = second - signal;
     return noise > 0 ? level_of_ratio(signal / noise, m) : last_level;
-}
-
-//! The level that the mean of the errors of \p symbols cells speaks for.
-GPUFEC_DEMAP_BOTH inline int
-level_of_errors(std::uint64_t errors, std::uint32_t symbols, const model& m)
-{
-    return errors == 0 ? last_level
-                       : level_of_ratio(4096.0 * symbols / double(errors), m);
 }
 
 //! To the nearest integer, to the even one of two; up to 2^22.
@@ -356,7 +359,53 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
 }
 
 //! Passes over a frame at most, of constellations with rings.
-constexpr unsigned most_passes = 4;
+constexpr unsigned most_passes = 6;
+
+//! The Es/N0 of a frame, as the passes over it find it: where the errors that it has are
+//! those that its level stands for.
+struct level_search {
+    std::int32_t level = 0;   //!< of the pass that is made
+    std::uint32_t passes = 0; //!< begun
+    std::int32_t level_before = 0;
+    double excess_before = 0;
+
+    GPUFEC_DEMAP_BOTH void begin(int first)
+    {
+        level = first;
+        passes = 1;
+    }
+
+    //! After a pass with the errors of so many cells: whether there is another.
+    GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
+    {
+        constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10
+        // By how much they speak for a higher level. It grows by less than a level with
+        // each level that lacks: what is expected of a cell follows what is assumed.
+        const double excess =
+            (errors == 0
+                 ? double(last_level)
+                 : per_neper * detail::logarithm(4096.0 * symbols / double(errors))) -
+            level;
+        double step = excess < 0 ? 2 * excess : excess;
+        if (passes > 1) {
+            const double slope = (excess - excess_before) / (level - level_before);
+            step = excess / (slope > -0.15 ? 0.15 : slope < -1 ? 1 : -slope);
+        }
+        constexpr double whole = 6755399441055744.0; // no fraction beyond
+        const int rounded = int((level + step + whole) - whole);
+        const int next = rounded < first_level  ? first_level
+                         : rounded > last_level ? last_level
+                                                : rounded;
+        if (next == level || passes == most_passes) {
+            return false;
+        }
+        level_before = level;
+        excess_before = excess;
+        level = next;
+        ++passes;
+        return true;
+    }
+};
 
 } // namespace gr::gpufec::demap
 

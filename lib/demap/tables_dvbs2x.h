@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constellations of EN 302 307-2 of LDPC codes of its own. */
+/* The constellations of EN 302 307-2 that EN 302 307-1 does not have. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_TABLES_DVBS2X_H
 #define INCLUDED_GPUFEC_DEMAP_TABLES_DVBS2X_H

@@ -20,11 +20,10 @@ constexpr unsigned most_tables = 64;
 // What is known of a frame so far.
 struct frame_state {
     std::uint32_t largest; // of the magnitudes of its parts: bits of a float
-    std::uint32_t passes;
     std::uint32_t done;
-    std::int32_t level;
     std::int32_t table; // of the store; −1: none
     float part_factor, cell_factor;
+    demap::level_search search;
     unsigned long long squares, fourth, errors;
 };
 
@@ -131,29 +130,23 @@ __device__ void choose_level(const raw_frame& f, frame_state& state, const model
 {
     const demap::moments sums{ state.squares, state.fourth };
     const auto symbols = m.symbols(f.values);
-    if (state.passes == 0) {
+    auto& search = state.search;
+    if (search.passes == 0) {
         state.part_factor = demap::integer_factor(__int_as_float(int(state.largest)));
-        state.level = f.level == demap::estimated
-                          ? demap::estimate_level(sums, symbols, m)
-                          : f.level;
-    } else {
-        const int next = f.level == demap::estimated && m.refines()
-                             ? demap::level_of_errors(state.errors, symbols, m)
-                             : state.level;
-        if (next == state.level) {
-            state.done = 1;
-            return;
-        }
-        state.level = next;
+        search.begin(f.level == demap::estimated ? demap::estimate_level(sums, symbols, m)
+                                                 : f.level);
+    } else if (f.level != demap::estimated || !m.refines() ||
+               !search.go_on(state.errors, symbols)) {
+        state.done = 1;
+        return;
     }
-    state.cell_factor = demap::cell_rule::of(sums, symbols, m, state.level).factor;
+    state.cell_factor = demap::cell_rule::of(sums, symbols, m, search.level).factor;
     state.errors = 0;
-    ++state.passes;
 }
 
 __device__ unsigned key_of(const raw_frame& f, const frame_state& state)
 {
-    return f.constellation * levels + unsigned(state.level - demap::first_level);
+    return f.constellation * levels + unsigned(state.search.level - demap::first_level);
 }
 
 // One block: levels, and which tables are to be made.
@@ -274,7 +267,7 @@ __global__ void look_up(symbol_arguments a)
     const bool line = m.is_line(), adds = m.refines() && f.level == demap::estimated;
     const float part_factor = state.part_factor;
     const demap::cell_rule rule{ state.cell_factor };
-    const int table = state.table, level = state.level;
+    const int table = state.table, level = state.search.level;
     const auto* const llr = a.llr + std::size_t(table < 0 ? 0 : table) * a.words;
     const auto* const errors = a.errors + std::size_t(table < 0 ? 0 : table) * cells;
     auto* const to = reinterpret_cast<To*>(a.input + f.to);
@@ -548,7 +541,7 @@ symbol_demapper::outcome symbol_demapper::of(std::uint32_t index) const
                            sizeof(state),
                            cudaMemcpyDeviceToHost),
                 "copy");
-    return { state.level, state.passes };
+    return { state.search.level, state.search.passes };
 }
 
 } // namespace device

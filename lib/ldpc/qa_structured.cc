@@ -213,6 +213,21 @@ TEST(ldpc_standards, generator_of_c2)
     }
 }
 
+TEST(ldpc_standards, s2x_has_the_codes_of_s2)
+{
+    for (const char* size : { "normal", "short" }) {
+        const auto rates = ldpc_code::rates("dvbs2x", size);
+        for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
+            EXPECT_EQ(std::count(rates.begin(), rates.end(), rate), 1) << rate;
+            const auto code = ldpc_code::standard("dvbs2x", size, rate);
+            EXPECT_EQ(code.name(), std::string("dvbs2x ") + size + ' ' + rate);
+            EXPECT_TRUE(same_matrix(code, ldpc_code::dvbs2(size, rate))) << rate;
+        }
+    }
+    const auto medium = ldpc_code::rates("dvbs2x", "medium");
+    EXPECT_EQ(medium.size(), 3u);
+}
+
 TEST(ldpc_standards, refusals)
 {
     const auto of = [](const char* standard, const char* size, const char* rate) {

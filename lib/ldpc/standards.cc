@@ -127,7 +127,7 @@ dvb_code(const std::string& standard, const std::string& size, const std::string
                 dvb_tables(name, dvb_bits(size), table.k, table.addresses));
         }
     }
-    const auto same = ldpc_code::dvbs2(size, rate); // T2's others
+    const auto same = ldpc_code::dvbs2(size, rate); // S2X's and T2's others
     auto t = ldpc_code_access::of(same).copy();
     t->name = name;
     t->complete();
@@ -397,6 +397,10 @@ std::vector<std::string> ldpc_code::rates(const std::string& standard,
     if (rates.empty()) {
         for (const auto& table : *dvb_tables_of(standard, frame_size)) {
             rates.emplace_back(table.rate);
+        }
+        if (frame_size != "medium") { // S2X has the codes of S2 too
+            const auto more = dvbs2_rates(frame_size);
+            rates.insert(rates.end(), more.begin(), more.end());
         }
     }
     return rates;

@@ -127,7 +127,8 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
     def test_dvbs2x_from_gr_dtv(self):
-        """A rate of each constellation and ring structure, and one with codes by tags."""
+        """A rate of each constellation and ring structure, of codes shared with S2 all, and
+        two MODCODs of S2. The dummies that fill the last slot of 128APSK do not count."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
             ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
@@ -141,7 +142,13 @@ class qa_symbols(unittest.TestCase):
             ("64apsk", "8_16_20_20APSK", "normal", "7/9"),
             ("128apsk", "128APSK", "normal", "135/180"),
             ("256apsk", "256APSK", "normal", "124/180"),
-            ("256apsk", "256APSK", "normal", "22/30")]
+            ("256apsk", "256APSK", "normal", "22/30"),
+            ("16apsk", "16APSK", "normal", "3/5"), ("16apsk", "16APSK", "short", "3/5"),
+            ("32apsk", "4_12_16APSK", "normal", "2/3"),
+            ("32apsk", "4_12_16APSK", "short", "2/3"),
+            ("64apsk", "8_16_20_20APSK", "normal", "4/5"),
+            ("64apsk", "8_16_20_20APSK", "normal", "5/6"),
+            ("8psk", "8PSK", "normal", "3/5"), ("qpsk", "QPSK", "short", "1/2")]
         for number, (constellation, modulation, size, rate) in enumerate(modcods):
             with self.subTest(constellation, size=size, rate=rate):
                 n = BITS[size]
@@ -169,9 +176,13 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual(len(symbols), 2 * (9270 if per_symbol == 7
                                                     else n // per_symbol))
                 es_n0_db = 10 * np.log10(2 ** (per_symbol * k / n) - 1) + 3
+                received = noisy(symbols, es_n0_db, number, amplitude=0.7)
+                if per_symbol == 7:
+                    received.reshape(2, 9270)[:, 9258:] = [[np.nan] * 12, [1e30j] * 12]
+                given = number % 2 and per_symbol < 6
                 items, tags = decode(
-                    noisy(symbols, es_n0_db, number, amplitude=0.7), standard="dvbs2x",
-                    frame_size=size, rate=rate, constellation=constellation, esn0="given",
+                    received, standard="dvbs2x", frame_size=size, rate=rate,
+                    constellation=constellation, esn0="given" if given else "estimated",
                     esn0_db=round(es_n0_db, 2))
                 self.assertTrue(np.array_equal(
                     items, np.packbits(bits.reshape(2, k), axis=1).ravel()))
@@ -203,6 +214,140 @@ class qa_symbols(unittest.TestCase):
             self.assertTrue(np.array_equal(items, np.concatenate(messages)))
             self.assertEqual(len(qa_support.tags_of(out, "ldpc_valid")), len(messages))
             self.assertTrue(all(v for _, v in qa_support.tags_of(out, "ldpc_valid")))
+
+    def test_acm_of_dvbs2x(self):
+        """Codes of S2X and MODCODs of S2 in one stream, by both kinds of tags."""
+        code = lambda size, rate, name: pmt.dict_add(pmt.dict_add(pmt.dict_add(
+            pmt.make_dict(), pmt.mp("frame_size"), pmt.mp(size)), pmt.mp("rate"),
+            pmt.mp(rate)), pmt.mp("constellation"), pmt.mp(name))
+        frames = [("8psk", "short", "26/45", dtv.MOD_8PSK, 7.5),
+                  ("qpsk", "short", "1/2", dtv.MOD_QPSK, 2.5),
+                  ("16apsk", "short", "3/5", dtv.MOD_16APSK, 10),
+                  ("16apsk", "short", "2/3", dtv.MOD_16APSK, 11),
+                  ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK, 14)]
+        modcods = {1: 4, 3: 18} # those of S2, by XFECFRAME
+        sent, symbols, tags, at = [], [], [], 0
+        for number, (name, size, rate, modulation, es_n0_db) in enumerate(frames):
+            encoder = gpufec.ldpc_encoder("dvbs2x", size, rate, packed_input=False,
+                                          packed_output=False)
+            k = round(16200 * encoder.relative_rate_d() / encoder.relative_rate_i())
+            bits = qa_support.random_bits(k, number)
+            sink, graph = blocks.vector_sink_c(), gr.top_block()
+            of = (dtv.FECFRAME_SHORT, getattr(dtv, "C" + rate.replace("/", "_")), modulation)
+            graph.connect(qa_support.vector_source(bits), encoder,
+                          dtv.dvbs2_interleaver_bb(*of),
+                          dtv.dvbs2_modulator_bc(*of, dtv.INTERPOLATION_OFF), sink)
+            graph.run()
+            tags.append((at, pmt.mp("XFECFRAME"),
+                         pmt.cons(pmt.from_long(modcods[number]), pmt.PMT_T))
+                        if number in modcods else
+                        (at, pmt.mp("ldpc_code"), code(size, rate, name)))
+            symbols.append(noisy(np.array(sink.data(), np.complex64), es_n0_db, number))
+            at += len(symbols[-1])
+            sent.append(np.packbits(bits))
+        items, out = decode(np.concatenate(symbols), "symbols", tags, 0, acm=True,
+                            standard="dvbs2x", frame_size="short", rate="26/45",
+                            constellation="8psk")
+        self.assertTrue(np.array_equal(items, np.concatenate(sent)))
+        self.assertEqual([v for _, v in qa_support.tags_of(out, "ldpc_valid")], [True] * 5)
+        self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
+
+    def test_dummy_and_reserved_modcods(self):
+        """Neither shifts what follows; they are counted, and the next frame says how many."""
+        message, sent = transmit("qpsk", "short", "1/2", 4, 21)
+        good = noisy(sent, 4, 21).reshape(4, 8100)
+        noise = noisy(np.zeros(20000, np.complex64), 0, 22)
+        tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
+        # None: no tag. A dummy frame has 36 slots; of the others nobody knows.
+        parts = [(4, good[0]), (0, noise[:3240]), (None, good[1]), (29, noise[:5400]),
+                 (30, noise[:7]), (31, noise[:8100]), (4, good[2]),
+                 (4, good[0][:8099]), (0, noise[:3000]), (4, good[3]), (0, noise[:3240])]
+        symbols = np.concatenate([part for _, part in parts])
+        starts = np.cumsum([0] + [len(part) for _, part in parts])
+        tags = [(int(at), pmt.mp("XFECFRAME"), tag(modcod))
+                for at, (modcod, _) in zip(starts, parts) if modcod is not None]
+        for kind, largest, output in (("symbols", 0, "message"), ("symbols16", 999, "message"),
+                                      ("symbols8", 0, "bbframe")):
+            with self.subTest(kind=kind):
+                decoder = gpufec.gpu_ldpc_dvbs2(
+                    soft_input=kind, frame_size="short", acm=True, output=output)
+                items, out = qa_support.run(source_of(symbols, kind, tags), decoder, largest)
+                each = 900 if output == "message" else 879
+                self.assertEqual(len(items), 4 * each)
+                self.assertTrue(np.array_equal(items.reshape(4, each),
+                                               message.reshape(4, 900)[:, :each]))
+                self.assertEqual([v for _, v in qa_support.tags_of(out, "ldpc_valid")],
+                                 [True] * 4)
+                self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"),
+                                 [(each, 1), (2 * each, 3), (3 * each, 2)])
+                self.assertEqual(decoder.skipped_frame_count(), 7)
+        # With no tags wanted there are none, but they are counted.
+        _, out = decode(symbols, "symbols", tags, frame_size="short", acm=True,
+                        status_tags="none")
+        self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
+        # As LLRs they are skipped by the length of their frames.
+        llrs = np.full(3 * 16200, 9, np.int8)
+        tags = [gr.python_to_tag((16200 * i, pmt.mp("XFECFRAME"), tag(modcod), None))
+                for i, modcod in enumerate((4, 30, 4))]
+        decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", acm=True)
+        items, out = qa_support.run(
+            blocks.vector_source_b(llrs.view(np.uint8).tolist(), False, 1, tags), decoder)
+        self.assertEqual(len(items), 2 * 900)
+        self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [(900, 1)])
+        self.assertEqual(decoder.skipped_frame_count(), 1)
+
+    def test_symbols_of_another_modcod_than_tagged(self):
+        """Too many, too few, or as many: what follows with a tag is right."""
+        qpsk, sent = transmit("qpsk", "short", "1/2", 4, 31)
+        good = noisy(sent, 4, 31).reshape(4, 8100)
+        _, psk8 = transmit("8psk", "short", "3/5", 1, 32)
+        _, apsk16 = transmit("16apsk", "short", "3/4", 1, 33)
+        tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
+        parts = [(4, good[0]),
+                 (4, psk8),    # 5400 symbols of 8100: cut short by the next tag
+                 (4, good[1]),
+                 (12, good[2]), # 8100 in place of 5400: a frame and half a frame
+                 (4, good[2]),
+                 (18, apsk16), # as many, at another rate
+                 (4, good[3])]
+        starts = np.cumsum([0] + [len(part) for _, part in parts])
+        tags = [(int(at), pmt.mp("XFECFRAME"), tag(m)) for at, (m, _) in zip(starts, parts)]
+        decoder = gpufec.gpu_ldpc_dvbs2(soft_input="symbols", frame_size="short", acm=True,
+                                        max_iterations=20)
+        items, out = qa_support.run(
+            source_of(np.concatenate([p for _, p in parts]), "symbols", tags), decoder)
+        right = qpsk.reshape(4, 900)
+        sizes = [900, 900, 1215, 900, 1350, 900] # of 1/2, 3/5 and 2/3
+        ends = np.cumsum(sizes)
+        self.assertEqual(len(items), ends[-1])
+        found = np.split(items, ends[:-1])
+        for at, message in zip((0, 1, 3, 5), right):
+            self.assertTrue(np.array_equal(found[at], message))
+        self.assertEqual(qa_support.tags_of(out, "ldpc_valid"),
+                         list(zip((ends - sizes).tolist(),
+                                  (True, True, False, True, False, True))))
+        self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [(900, 1), (3015, 1)])
+        self.assertEqual(decoder.skipped_frame_count(), 2)
+
+    def test_wrong_esn0(self):
+        """Ten decibels off either way: as many frames, in order, each said to be valid if it
+        is right; with little noise all are."""
+        for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
+                                              ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
+            message, sent = transmit(constellation, "short", rate, 3, 41)
+            each = len(message) // 3
+            for margin, off in (0, -10), (0, 10), (12, -10), (12, 10):
+                with self.subTest(constellation, margin=margin, off=off):
+                    given = float(np.clip(es_n0_db + margin + off, -10, 30))
+                    items, tags = decode(
+                        noisy(sent, es_n0_db + margin, 42), frame_size="short", rate=rate,
+                        constellation=constellation, esn0="given", esn0_db=given)
+                    self.assertEqual(len(items), len(message))
+                    right = (items == message).reshape(3, each).all(axis=1)
+                    self.assertEqual(qa_support.tags_of(tags, "ldpc_valid"),
+                                     [(each * i, bool(r)) for i, r in enumerate(right)])
+                    self.assertEqual(len(qa_support.tags_of(tags, "ldpc_iterations")), 3)
+                    self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
         """Frames of very different Es/N0 and amplitude, and tags at their bits."""
@@ -339,6 +484,7 @@ class qa_symbols(unittest.TestCase):
                 (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at 13/45"),
                 (dict(constellation="64apsk"), 'constellation is "64apsk"'),
                 (dict(constellation="32apsk"), "no MODCOD of it at 1/2"),
+                (dict(constellation="16apsk", rate="3/5"), "no MODCOD of it at 3/5"),
                 (dict(esn0="guessed"), 'esn0 is "guessed"'),
                 (dict(esn0_db=31.0), "esn0_db is 31"),
                 (dict(demapper="exact"), 'demapper is "exact"'),

@@ -78,6 +78,8 @@ public:
     virtual std::string active_backend() const = 0;
     //! Iterations of LDPC, their mean over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
+    //! Frames that were not decoded: of unknown MODCODs, or cut short by a tag.
+    virtual std::uint64_t skipped_frame_count() const = 0;
     //! BBFRAMEs so far.
     virtual std::uint64_t frame_count() const = 0;
     //! BBFRAMEs dropped because of their header: not corrected, most often.

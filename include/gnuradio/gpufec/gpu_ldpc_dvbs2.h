@@ -6,6 +6,7 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ namespace gr::gpufec {
  *
  * The codes, with what \p frame_size and \p rate are called:
  *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200), 1/4 to 9/10
- *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short with its rates, as 90/180;
- *    "vl-snr normal", "vl-snr medium", "vl-snr short" and "vl-snr short sf2"
+ *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short with its rates, as 90/180,
+ *    and those of dvbs2; "vl-snr normal", "vl-snr medium", "vl-snr short" and "vl-snr
+ *    short sf2"
  *  - \c dvbt2 (EN 302 755): normal or short, 1/2 to 5/6; short also 1/4, 1/3, 2/5
  *  - \c ccsds_c2 (CCSDS 131.0-B): 8160, 7/8
  *  - \c ccsds_ar4ja (CCSDS 131.0-B): K = 1024, 4096 or 16384, 1/2, 2/3, 4/5
@@ -41,12 +43,11 @@ namespace gr::gpufec {
  * With \p soft_input "symbols" and the codes of dvbs2 or dvbs2x, the input is the symbols
  * of XFECFRAMEs as the demodulator has them, descrambled and without pilots: QPSK, 8PSK,
  * 16APSK or 32APSK (EN 302 307-1, 5.4), of dvbs2x also 8APSK, 64APSK, 128APSK and
- * 256APSK (EN 302 307-2, 5.4; normal and short frames, not of VL-SNR). They go to the
- * backend as they are, which demaps and deinterleaves them in integers by tables. The
- * amplitude of each frame is its own, and so is its Es/N0 unless \p esn0 says otherwise.
- * With \p acm the MODCOD of XFECFRAME tags names the constellation too; frames of unknown
- * MODCODs are dropped up to the next tag. An ldpc_code tag's dictionary may have \c
- * constellation.
+ * 256APSK (EN 302 307-2, 5.4; normal and short frames, not of VL-SNR), and the MODCODs of
+ * dvbs2. They go to the backend as they are, which demaps and deinterleaves them in
+ * integers by tables. The amplitude of each frame is its own, and so is its Es/N0 unless
+ * \p esn0 says otherwise. With \p acm the MODCOD of XFECFRAME tags names the
+ * constellation too. An ldpc_code tag's dictionary may have \c constellation.
  *
  * With \p output "llr" or "extrinsic" it is N LLRs of each frame, int8, one for each
  * position of the code in its order, those included that are not sent: the posterior ones
@@ -78,11 +79,14 @@ namespace gr::gpufec {
  * frames after it; until the first tag it is the code of \p frame_size and \p rate.
  *  - key \c XFECFRAME, value \c cons(long modcod, bool short), as gr-dvbs2rx sets it,
  *    the MODCOD of EN 302 307-1 table 12. A frame of an unknown MODCOD is skipped by its
- *    length.
+ *    length. Of symbols only dummy frames (MODCOD 0) have a known length, 3240; those of
+ *    reserved MODCODs are dropped up to the next tag.
  *  - key \c ldpc_code, value a dictionary of \c frame_size and \c rate, or a string:
  *    "normal 1/2", or a name of \p named_codes. What comes after a tag that names no code
  *    is dropped up to the next tag.
- * A tag inside a frame ends it: what there was of the frame is dropped.
+ * A tag inside a frame ends it: what there was of the frame is dropped. The first output
+ * item of the next frame that is decoded has the tag \c ldpc_skipped (long): how many
+ * frames are missing before it, of unknown MODCODs or codes, or cut short.
  *
  * With the parameter \c llr_pdu, the message port of that name sends the posterior LLRs
  * of all N bits of each frame, as \p output "llr" gives them, whatever the output is; if
@@ -197,6 +201,8 @@ public:
     virtual int iterations() const = 0;
     //! Their mean over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
+    //! Frames that were not decoded: of unknown MODCODs or codes, or cut short by a tag.
+    virtual std::uint64_t skipped_frame_count() const = 0;
 
     /*!
      * The code of the frames that begin from now on: "normal 1/2" and the like, or a name
