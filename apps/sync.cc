@@ -26,7 +26,7 @@ namespace {
 
 const char* const code_options = R"(
 codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N q rows of n digits
-codebook-seed      seed   1      of the first two
+codebook-seed      seed   1      of the first three; 0: a marker that is nowhere inverted
 marker             text   00111  of a marker code: n is log2 q and its length
 q                  int    32     symbols to choose from
 n                  int    10     bits per symbol
@@ -76,8 +76,9 @@ sync_code code_of(const option_values& values)
     if (kind != "davey_mackay" && kind != "marker") {
         return sync_code::from_file(kind, n, q, N, alphabet);
     }
-    const auto code = kind == "marker" ? codebook_marker(q, N, values.text("marker"))
-                                       : codebook_davey_mackay(n, q, N, seed);
+    const auto code = kind == "marker"
+                          ? codebook_marker(q, N, values.text("marker"), seed)
+                          : codebook_davey_mackay(n, q, N, seed);
     if (code.n() != n) {
         refuse_option("n",
                       std::to_string(n),

@@ -110,6 +110,13 @@ def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
     return llr, np.clip(np.rint(scale * llr), -127, 127).astype(np.int8).view(np.uint8)
 
 
+def sync_stream(p, frames=512):
+    """Received items of random frames that follow one another, sent over and over."""
+    symbols = np.random.default_rng(4).integers(0, SYNC["q"], frames * 210, np.uint8)
+    sent = gpufec.sync_encode(symbols, BOOK, n=10, **SYNC)
+    return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)
+
+
 class cases:
     def __init__(self, options):
         self.options, self.backend = options, options.backend
@@ -131,6 +138,8 @@ class cases:
             cpus.append(cpu)
             if hasattr(block, "mean_iterations"):
                 more["mean_iterations"] = block.mean_iterations()
+            if hasattr(block, "links_failed"):
+                more["links_failed"] = block.links_failed()
         self.results[name] = {"bits_per_s": rates,
                               "median_bits_per_s": statistics.median(rates),
                               "own_thread_of_a_core": statistics.median(cpus), **more}
@@ -269,6 +278,11 @@ def measure(options):
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
     c.recording("recording sync", sent, sync(**frame), SYNC_BITS)
+    for p in 1e-3, 1e-2:
+        for tags, key in ("none", ""), ("all", "packet_len"):
+            c.recording(f"recording sync stream {p}, tags {tags}", sync_stream(p),
+                        sync(mode="stream", p_insert=p, p_delete=p, status_tags=tags,
+                             length_tag=key), SYNC_BITS)
     c.recording("recording viterbi int8",
                 np.random.default_rng(3).integers(-60, 60, 1 << 26, np.int8).view(np.uint8),
                 viterbi(), 8)

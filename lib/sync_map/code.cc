@@ -197,7 +197,10 @@ codebook_davey_mackay(unsigned n, unsigned q, unsigned frame_symbols, std::uint6
     return sync_code(n, q, frame_symbols, std::move(words));
 }
 
-sync_code codebook_marker(unsigned q, unsigned frame_symbols, const std::string& marker)
+sync_code codebook_marker(unsigned q,
+                          unsigned frame_symbols,
+                          const std::string& marker,
+                          std::uint64_t seed)
 {
     if (q < 2 || q > 65536 || (q & (q - 1)) != 0) {
         refuse("q", q, "a power of two, 2 to 65536, is allowed");
@@ -209,12 +212,14 @@ sync_code codebook_marker(unsigned q, unsigned frame_symbols, const std::string&
     const auto n = (checked_size(bits) + marker.size())
                        .within(1, sync_code::max_n, "n, log2 q and the marker's size,");
     check_shape(n, q, frame_symbols, 2);
+    std::mt19937_64 random(seed);
     word_list words;
     for (unsigned i = 0; i < frame_symbols; ++i) {
+        const bool inverted = seed > 0 && random() >> 63;
         for (unsigned D = 0; D < q; ++D) {
             append_bits(words, D, bits);
             for (const char c : marker) {
-                words.push_back(c == '1');
+                words.push_back((c == '1') != inverted);
             }
         }
     }

@@ -262,9 +262,22 @@ TEST(sync_code, helpers_make_what_they_say)
         EXPECT_EQ(weight[11], 2u);
         EXPECT_EQ(weight[31], 2u);
     }
-    const auto marker = codebook_marker(8, 2, "01");
-    const std::vector<std::uint8_t> word(marker.word(1, 6), marker.word(1, 6) + 5);
-    EXPECT_EQ(word, (std::vector<std::uint8_t>{ 1, 1, 0, 0, 1 }));
+    const auto word = [](const sync_code& code, unsigned i) {
+        return std::vector<std::uint8_t>(code.word(i, 6), code.word(i, 6) + 5);
+    };
+    const std::vector<std::uint8_t> plain{ 1, 1, 0, 0, 1 }, inverted{ 1, 1, 0, 1, 0 };
+    const auto fixed = codebook_marker(8, 200, "01", 0),
+               marker = codebook_marker(8, 200, "01"),
+               other = codebook_marker(8, 200, "01", 2);
+    unsigned turned = 0, differ = 0;
+    for (unsigned i = 0; i < 200; ++i) {
+        EXPECT_EQ(word(fixed, i), plain);
+        EXPECT_TRUE(word(marker, i) == plain || word(marker, i) == inverted);
+        turned += word(marker, i) == inverted;
+        differ += word(marker, i) != word(other, i);
+    }
+    EXPECT_TRUE(turned > 70 && turned < 130) << turned;
+    EXPECT_TRUE(differ > 70 && differ < 130) << differ;
     EXPECT_NE(refusal([] { codebook_marker(6, 1, "01"); }).find("q is 6"),
               std::string::npos);
     EXPECT_EQ(codebook_random(2, 4, 3, 9).q(), 4u);

@@ -306,6 +306,84 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
     }
 }
 
+// Whether their items lie in the slot or elsewhere, and whatever is known of their ends.
+TEST_F(sync_cuda, placed_frames_are_decoded_as_whole_ones)
+{
+    const unsigned frames = small_scale() ? 5 : 60;
+    auto data = random_frames(codebook_random(10, 8, 24, 4), { 1e-2, 1e-2 }, frames);
+    data.received[1].assign(700, 0); // not to be decoded
+    for (const bool soft : { false, true }) {
+        for (const bool end_known : { false, true }) {
+            auto o = data.options;
+            o.output = sync_output::posteriors;
+            o.precision = sync_precision::float32;
+            o.soft_input = soft;
+            o.end = end_known ? drift_prior{ -4, std::vector<double>(9, 1) } : o.end;
+            data.soft.clear();
+            for (const auto& items : data.received) {
+                data.soft.emplace_back();
+                for (const auto item : items) {
+                    data.soft.back().push_back(item ? 0.9f : 0.2f);
+                }
+            }
+            const auto whole = decode_frames(data, o, [](const setup& s, auto n) {
+                return room::make_cuda(s, n, 1, 0);
+            });
+            const auto setup = make_setup(o);
+            ASSERT_TRUE(setup.placed);
+            const auto decoder = room::make_cuda(setup, frames, 1, 0);
+            ASSERT_TRUE(decoder->take_raw());
+            const auto limits = decoder->limits();
+            const auto layout = setup.placed_input(frames);
+            const auto size = setup.item_bytes();
+            const host_memory in(limits.input_bytes), out(limits.output_bytes),
+                status(limits.status_bytes), lent(limits.raw_bytes);
+            auto* const places = reinterpret_cast<placed_frame*>(in.data());
+            std::size_t at = 0;
+            for (unsigned f = 0; f < frames; ++f) {
+                const auto count = data.received[f].size();
+                const auto length = length_of_frame(setup, count);
+                places[f] = { length, std::uint32_t(at) };
+                if (length > 0) {
+                    const void* items =
+                        soft ? static_cast<const void*>(data.soft[f].data())
+                             : data.received[f].data();
+                    std::memcpy(
+                        in.data() + layout.items_at + at * size, items, count * size);
+                    std::memcpy(lent.data() + at * size, items, count * size);
+                    at += count;
+                }
+            }
+            for (const bool lend : { false, true }) {
+                job j{ frames };
+                j.placed = true;
+                j.lent = lend;
+                j.items = at;
+                if (lend) {
+                    std::memset(in.data() + layout.items_at, 77, at * size);
+                }
+                std::memset(out.data(), 0, out.size());
+                decoder->submit(0,
+                                j,
+                                { lend ? lent.data() : in.data(),
+                                  out.data(),
+                                  status.data(),
+                                  in.data() });
+                while (!decoder->finished(0)) {
+                }
+                for (unsigned f = 0; f < frames; ++f) {
+                    const auto& s = reinterpret_cast<sync_status*>(status.data())[f];
+                    const auto mine =
+                        read_output(setup, out.data() + f * setup.output_bytes(), s);
+                    EXPECT_EQ(mine.values, whole[f].values) << f << soft << end_known;
+                    EXPECT_EQ(s.valid, whole[f].status.valid);
+                    EXPECT_EQ(s.valid, f != 1) << f;
+                }
+            }
+        }
+    }
+}
+
 // To the last bit, so that it does not matter where a batch begins. Frames that warm up
 // for too short a time differ.
 TEST_F(sync_cuda, links_are_compared_as_on_the_host)

@@ -562,6 +562,65 @@ TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
 }
 #endif
 
+// Wrong symbols, and whether all frames but the last are locked.
+std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
+{
+    o.where = backend::cpu;
+    o.output = sync_output::symbols;
+    o.precision = sync_precision::float32;
+    o.drifts = false;
+    sync_decoder decoder(o);
+    unsigned wrong = 0;
+    bool locked = true;
+    const auto pull = [&] {
+        sync_decoder::frame f;
+        while (decoder.pull(f)) {
+            const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
+            const auto& sent = data.messages[f.number];
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                wrong += symbols[i] != sent[i];
+            }
+            locked &= f.locked || f.number + 1 == data.messages.size();
+        }
+    };
+    for (const auto& items : data.received) {
+        if (o.mode == sync_mode::framed) {
+            while (!decoder.push_frame(items.data(), items.size())) {
+                pull();
+                decoder.wait(milliseconds(10));
+            }
+        } else {
+            for (std::size_t at = 0; at < items.size();) {
+                at += decoder.push(items.data() + at, items.size() - at);
+                pull();
+            }
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        pull();
+        decoder.wait(milliseconds(10));
+    }
+    EXPECT_LE(decoder.links_failed(), 2u);
+    return { wrong, locked };
+}
+
+TEST(sync_decoder_stream, inverted_markers_tell_where_frames_begin)
+{
+    for (const double p : { 1e-3, 1e-2 }) {
+        auto data = random_frames(codebook_marker(8, 120, "011"), { p, p }, 60);
+        const auto framed = count_wrong(data.options, data);
+        data.options.mode = sync_mode::stream;
+        EXPECT_TRUE(bool(make_setup(data.options).search));
+        const auto stream = count_wrong(data.options, data);
+        EXPECT_TRUE(stream.second);
+        EXPECT_LE(stream.first, framed.first * 1.05 + 5) << p;
+        EXPECT_LE(framed.first, stream.first * 1.05 + 5) << p;
+        data.options.code = codebook_marker(8, 120, "011", 0);
+        EXPECT_FALSE(bool(make_setup(data.options).search));
+    }
+}
+
 // A ring that items are lent from. What was taken back is overwritten.
 class lending
 {

@@ -24,12 +24,16 @@ void bind_sync_map(py::module& m)
         doc::codebook_davey_mackay);
     m.def(
         "codebook_marker",
-        [](unsigned q, unsigned frame_symbols, const std::string& marker) {
-            return array_of(codebook_marker(q, frame_symbols, marker));
+        [](unsigned q,
+           unsigned frame_symbols,
+           const std::string& marker,
+           std::uint64_t seed) {
+            return array_of(codebook_marker(q, frame_symbols, marker, seed));
         },
         py::arg("q") = 32,
         py::arg("frame_symbols") = 210,
         py::arg("marker") = "00111",
+        py::arg("seed") = 1,
         doc::codebook_marker);
     m.def(
         "codebook_random",

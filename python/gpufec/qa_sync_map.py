@@ -608,9 +608,11 @@ class qa_sync_map(unittest.TestCase):
         # Against the marker, which is the word of symbol 0, the words are sparse.
         self.assertEqual([sorted(w) for w in (words ^ words[:, :1]).sum(axis=2)],
                          [[0, 1, 1, 1]] * 5)
-        marker = gpufec.codebook_marker(4, 5, "01")
+        marker = gpufec.codebook_marker(4, 5, "01", seed=0)
         np.testing.assert_array_equal(
             marker[:4], [[0, 0, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1]])
+        inverted = (gpufec.codebook_marker(4, 50, "01")[::4, 2:] == [1, 0]).all(axis=1)
+        self.assertTrue(10 < inverted.sum() < 40)
         self.assertFalse(np.array_equal(gpufec.codebook_random(6, 4, 5, 1),
                                         gpufec.codebook_random(6, 4, 5, 2)))
         symbols, frames = small_frames(10)

@@ -184,14 +184,19 @@ GPUFEC_API sync_code codebook_davey_mackay(unsigned n,
  * \brief The codebook of a marker code: the bits of the symbol, most significant first,
  * then the marker. So a word has log2 q bits and those of the marker.
  *
+ * The marker is inverted at some indices, drawn at random: a stream whose words are the
+ * same at all indices cannot tell where a frame begins, and loses itself sooner.
+ *
  * \param q words per index, a power of two, 2 to 65536
  * \param frame_symbols N, message symbols per frame
  * \param marker a string of 0 and 1
+ * \param seed says at which indices it is inverted; 0: at none
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
  */
 GPUFEC_API sync_code codebook_marker(unsigned q,
                                      unsigned frame_symbols,
-                                     const std::string& marker);
+                                     const std::string& marker,
+                                     std::uint64_t seed = 1);
 
 /*!
  * \brief A codebook of q random words, all different, drawn anew at each index.
