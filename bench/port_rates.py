@@ -113,8 +113,8 @@ def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
 def sync_stream(p, frames=512):
     """Received items of random frames that follow one another, sent over and over."""
     symbols = np.random.default_rng(4).integers(0, SYNC["q"], frames * 210, np.uint8)
-    sent = gpufec.sync_encode(symbols, BOOK, n=10, **SYNC)
-    return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)
+    sent = gpufec.sync_encode(symbols, BOOK, **SYNC)
+    return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)[0]
 
 
 class cases:
