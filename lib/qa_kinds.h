@@ -30,6 +30,9 @@ using bytes = std::vector<std::uint8_t>;
 //! A decoder of some kind with input for it, cut into portions that are a piece or more;
 //! input that says the same whichever bit a positive value means.
 struct user {
+    user() = default;
+    user(user&&) = default;
+    user& operator=(user&&) = default;
     ~user() { engine.reset(); } // first: it may still read what is lent
 
     std::unique_ptr<decoder> engine;
