@@ -45,12 +45,18 @@ public:
           d_kernel(kernel_for(lanes::variants().of(variant), setup.precision)),
           d_codes(setup.codes.size())
     {
+        for (const auto& name : cpu_variants()) {
+            const auto& kernel = kernel_for(lanes::variants().of(name), setup.precision);
+            if (variant.empty() && kernel.lanes < d_kernel.lanes) {
+                d_narrower.push_back(&kernel);
+            }
+        }
         for (const auto& c : setup.constellations) {
             d_cells.push_back(std::make_unique<demap::cell_tables>(c, setup.demapper));
         }
         std::size_t bytes = 0;
         for (const auto& code : setup.codes) {
-            bytes = std::max(bytes, scratch_bound(d_kernel, code));
+            bytes = std::max(bytes, scratch_bound(d_kernel, code)); // the narrower's too
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {
@@ -181,6 +187,18 @@ private:
         return row;
     }
 
+    // For a group that is not full: the time that it takes is that of all lanes.
+    const lanes::kernel& kernel_of(unsigned count) const
+    {
+        const auto* best = &d_kernel;
+        for (const auto* const k : d_narrower) {
+            if (k->lanes >= count && k->lanes < best->lanes) {
+                best = k;
+            }
+        }
+        return *best;
+    }
+
     bool layered() const { return d_setup.schedule == ldpc_schedule::layered; }
 
     // The tables of a code, made when it is first used.
@@ -222,10 +240,11 @@ private:
                 frames.soft_factor[l] = in.place(index).soft_factor;
             }
         }
-        d_kernel.decode(p.lanes->view(),
-                        lane_arithmetic(p.rule),
-                        frames,
-                        d_scratch[in.worker].data());
+        kernel_of(group.count)
+            .decode(p.lanes->view(),
+                    lane_arithmetic(p.rule),
+                    frames,
+                    d_scratch[in.worker].data());
         for (unsigned l = 0; l < group.count; ++l) {
             status[in.place(group.first + l).status] = { frames.iterations[l],
                                                          frames.unsatisfied[l] };
@@ -245,6 +264,7 @@ private:
 
     const setup d_setup;
     const lanes::kernel& d_kernel;
+    std::vector<const lanes::kernel*> d_narrower; // that this processor runs too
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
     // One per thread, of one or the other.

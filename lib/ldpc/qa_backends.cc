@@ -316,6 +316,20 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
               *std::max_element(stops.begin(), stops.end()));
 }
 
+// They go to kernels with fewer lanes, where there are any.
+TEST(ldpc_cpu, groups_that_are_not_full_equal_the_model)
+{
+    for (const auto precision : precisions) {
+        auto setup = setup_of({ ldpc_code::dvbs2("short", "8/9") }, precision);
+        setup.max_iterations = 6;
+        for (const std::size_t count : { 1, 4, 5, 8, 9, 16, 17 }) {
+            const auto frames = noisy_frames(setup, count, 0.9, unsigned(count));
+            auto decoder = room::make_cpu(setup, 32, 1);
+            expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
+        }
+    }
+}
+
 TEST(ldpc_cpu, flooding_equals_the_model)
 {
     for (const auto precision : precisions) {
