@@ -3,16 +3,19 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts the packets that gr-dvbs2rx's receiver gets right with its own LDPC decoder, and with
-gpu_ldpc_dvbs2 in its place: in a copy of dvbs2-rx that differs by what docs/converting.md says.
-Both are also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which after
-a lost frame may cut packets in the wrong places for a long time.
+"""Counts the packets that gr-dvbs2rx's receiver gets right with its own decoders, with
+gpu_ldpc_dvbs2 in place of its LDPC decoder, and in place of four blocks, from its demapper to
+its descrambler: in copies of dvbs2-rx that differ by what docs/converting.md says. Each is also
+counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which after a lost frame
+may cut packets in the wrong places for a long time.
 
 A transport stream of packets of random bytes goes through dvbs2-tx with noise, and what it
-writes through both receivers. A packet that comes out is right if it is one of those sent.
+writes through the receivers. A packet that comes out is right if it is one of those sent. The
+symbols that a receiver takes per second of processor time, times the cores it has, are the
+rate that it keeps up with if the cores share its work evenly.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
-                           [--pilots] [--packets N] [--seed N] [--json FILE]
+                           [--pilots] [--packets N] [--seed N] [--only NAME,NAME] [--json FILE]
 """
 
 import argparse
@@ -20,6 +23,7 @@ import json
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -30,9 +34,15 @@ import benchmark_environment
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "converting.md"
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
+THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
+                          re.M | re.S)
+CHAIN = re.compile(r"^        self\.connect\(\(ldpc_decoder, 0\).*?\)\)\n", re.M | re.S)
+DEMAPPER = re.compile(r"^        xfecframe_demapper = .*?\)\n", re.M | re.S)
+LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).*?\)\)\n", re.M | re.S)
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials() \\\n"
 OWN_PACKETS = "(bbdescrambler, 0), (bbdeheader, 0), (sink_block, 0)"
 PACKET = 188
+SAMPLES_PER_SYMBOL = 2 # what dvbs2-tx and dvbs2-rx have
 
 
 def converted(receiver):
@@ -51,11 +61,37 @@ def with_import(receiver):
                             "\nfrom gnuradio import gpufec\nfrom gnuradio import ", 1)
 
 
+def with_one_block(receiver):
+    """dvbs2-rx without its four blocks: what the page has in their place is a decoder that
+    takes symbols and gives BBFRAMEs. Its statistics of FEC are left out."""
+    section = PAGE.read_text().split("### All four blocks", 1)[1]
+    decoder = re.findall(r"```python\n(.*?)```", section, re.S)[0]
+    text, count = THREE_BLOCKS.subn(lambda _: decoder, receiver)
+    counts = [count]
+    for gone in CHAIN, DEMAPPER, LLR_PORT:
+        text, count = gone.subn("", text)
+        counts.append(count)
+    assert counts == [1] * 4, "another dvbs2-rx than that of the page"
+    for old, new in (("(plsync, 0), (xfecframe_demapper, 0),\n                     "
+                      "(ldpc_decoder, 0))", "(plsync, 0), (decoder, 0))"),
+                     ("        self.bch_decoder = bch_decoder\n", ""),
+                     ("        self.ldpc_decoder = ldpc_decoder\n", ""),
+                     ("        self.xfecframe_demapper = xfecframe_demapper\n", ""),
+                     ("self.bch_decoder.get_frame_count()", "0"),
+                     ("self.bch_decoder.get_error_count()", "0")):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text.replace("(bbdescrambler, 0)", "(decoder, 0)")
+
+
 def with_our_packets(receiver):
-    assert receiver.count(OWN_PACKETS) == 1, "another dvbs2-rx than expected"
-    return receiver.replace(
-        OWN_PACKETS, "(bbdescrambler, 0), gpufec.bbframe_to_ts(frame_size=self.frame_size, "
-        "rate=self.code_rate, descramble=False), (sink_block, 0)")
+    own = OWN_PACKETS
+    if own not in receiver:
+        own = own.replace("bbdescrambler", "decoder")
+    assert receiver.count(own) == 1, "another dvbs2-rx than expected"
+    return receiver.replace(own, own.replace(
+        "(bbdeheader, 0)", "gpufec.bbframe_to_ts(frame_size=self.frame_size, "
+        "rate=self.code_rate, descramble=False)"))
 
 
 def transport_stream(packets, seed):
@@ -66,12 +102,14 @@ def transport_stream(packets, seed):
 
 
 def receive(receiver, arguments, recording, out):
-    """Runs a receiver over a recording; how long it took."""
-    begin = time.monotonic()
+    """Runs a receiver over a recording; how long it took, and how much processor time."""
+    begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, receiver, *arguments, "--source", "file", "--in-file",
                     recording, "--sink", "file", "--out-file", out],
                    check=True, stdout=sys.stderr)
-    return time.monotonic() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (time.monotonic() - begin,
+            after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def counted(path, sent):
@@ -91,6 +129,7 @@ def main():
     parser.add_argument("--pilots", action="store_true", help="send pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="names of receivers, with commas between")
     parser.add_argument("--json", help="write the results to this file")
     options = parser.parse_args()
     if not options.tx or not options.rx:
@@ -106,7 +145,11 @@ def main():
         own = with_import(pathlib.Path(options.rx).read_text())
         receivers = {"gr_dvbs2rx": own, "gpufec": converted(own),
                      "gr_dvbs2rx_and_bbframe_to_ts": with_our_packets(own),
-                     "gpufec_and_bbframe_to_ts": with_our_packets(converted(own))}
+                     "gpufec_and_bbframe_to_ts": with_our_packets(converted(own)),
+                     "one_block": with_one_block(own),
+                     "one_block_and_bbframe_to_ts": with_our_packets(with_one_block(own))}
+        if options.only:
+            receivers = {name: receivers[name] for name in options.only.split(",")}
         for name, text in receivers.items():
             (folder / name).write_text(text)
         for snr in options.snr.split(","):
@@ -115,17 +158,22 @@ def main():
                             "--out-file", folder / "iq", *(["--pilots"] * options.pilots)],
                            check=True, stdout=sys.stderr)
             point = {"snr_db": float(snr)}
+            symbols = (folder / "iq").stat().st_size / 8 / SAMPLES_PER_SYMBOL
             for name in receivers:
-                took = receive(folder / name, ["--modcod", options.modcod], folder / "iq",
-                               folder / f"{name}.ts")
-                point[name] = {**counted(folder / f"{name}.ts", sent), "seconds": round(took, 1)}
+                took, processor = receive(folder / name, ["--modcod", options.modcod],
+                                          folder / "iq", folder / f"{name}.ts")
+                point[name] = {**counted(folder / f"{name}.ts", sent), "seconds": round(took, 1),
+                               "processor_s": round(processor, 1),
+                               "msymbols_per_processor_second":
+                                   round(symbols / processor / 1e6, 3)}
             results.append(point)
             print(json.dumps(point), flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(
             {"command": " ".join(["bench/dvbs2rx_receiver.py"] + [
                 f"--{name} {getattr(options, name)}"
-                for name in ("modcod", "snr", "packets", "seed")] + ["--pilots"] * options.pilots),
+                for name in ("modcod", "snr", "packets", "seed")] + ["--pilots"] * options.pilots +
+                ([f"--only {options.only}"] if options.only else [])),
              "environment": benchmark_environment.environment(),
              "sent": options.packets, "results": results}, indent=1) + "\n")
 

@@ -109,6 +109,21 @@ def one_thread():
           rate(ldpc_gpu)]])
 
 
+def dvbs2rx_one_block():
+    result = load("dvbs2rx-one-block-cpu.json")
+    ways = (("gr_dvbs2rx", "its own"),
+            ("gr_dvbs2rx_and_bbframe_to_ts", "its own, `bbframe_to_ts` for its deheader"),
+            ("one_block", "one block for four"),
+            ("one_block_and_bbframe_to_ts", "one block for four, and `bbframe_to_ts`"))
+    points = result["results"]
+    kinds = (("right", "right"), ("wrong", "wrong"),
+             ("msymbols_per_processor_second", "Msym per second of a core"))
+    head = ["decoders"] + [f"{title}, {p['snr_db']:g} dB" for p in points for _, title in kinds]
+    written = lambda x: f"{x:,}" if isinstance(x, int) else f"{x:.1f}"
+    return table(head, [[name] + [written(p[way][kind]) for p in points for kind, _ in kinds]
+                        for way, name in ways])
+
+
 def dvbs2rx_receiver():
     result = load("dvbs2rx-receiver-cpu.json")
     ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
@@ -145,7 +160,8 @@ def workers():
          for n in numbers])
 
 
-TABLES = {"array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
+TABLES = {"array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
+          "dvbs2rx one block": dvbs2rx_one_block, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")
 
