@@ -377,7 +377,9 @@ TEST_F(sync_cuda, placed_frames_are_decoded_as_whole_ones)
                         read_output(setup, out.data() + f * setup.output_bytes(), s);
                     EXPECT_EQ(mine.values, whole[f].values) << f << soft << end_known;
                     EXPECT_EQ(s.valid, whole[f].status.valid);
-                    EXPECT_EQ(s.valid, f != 1) << f;
+                    if (f == 1) {
+                        EXPECT_FALSE(s.valid);
+                    }
                 }
             }
         }
