@@ -110,13 +110,7 @@ private:
 template <class T>
 std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
 {
-    auto there =
-        std::make_unique<cuda::buffer<T>>(std::max<std::size_t>(table.size(), 1));
-    cuda::check(
-        cudaMemcpy(
-            there->get(), table.data(), table.size() * sizeof(T), cudaMemcpyHostToDevice),
-        "copy of a table");
-    return there;
+    return std::make_unique<cuda::buffer<T>>(cuda::uploaded(table, "copy of a table"));
 }
 
 //! Batches so much larger than those that the host fills, whose memory is page-locked;

@@ -534,11 +534,7 @@ private:
 
     static std::unique_ptr<numbers> copied(const std::vector<std::uint32_t>& list)
     {
-        auto there = std::make_unique<numbers>(list.size());
-        check(
-            cudaMemcpy(there->get(), list.data(), there->bytes(), cudaMemcpyHostToDevice),
-            "positions");
-        return there;
+        return std::make_unique<numbers>(uploaded(list, "positions"));
     }
 
     void fill(ldpc_array_slot& s, unsigned number, const device_call& call)

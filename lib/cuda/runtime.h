@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gr::gpufec {
 namespace cuda {
@@ -136,6 +137,28 @@ private:
     T* d_data = nullptr;
     std::size_t d_count;
 };
+
+/*!
+ * \brief \p values in device memory, where kernels of all streams find them.
+ *
+ * cudaMemcpy() of pageable memory returns before a short copy has arrived, and streams
+ * that do not block overtake it (CUDA Runtime API, "API synchronization behavior"): on a
+ * card that others use as well that happened to one copy in fourteen.
+ *
+ * \p what says in an error what was copied.
+ */
+template <class T>
+buffer<T> uploaded(const std::vector<T>& values, const char* what)
+{
+    buffer<T> there(values.size());
+    check(cudaMemcpy(there.get(),
+                     values.data(),
+                     values.size() * sizeof(T),
+                     cudaMemcpyHostToDevice),
+          what);
+    check(cudaStreamSynchronize(nullptr), what);
+    return there;
+}
 
 /*!
  * \brief Lets \p kernel take \p bytes of dynamic shared memory a block.

@@ -146,17 +146,12 @@ public:
                     unsigned each,
                     unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
-          d_edges(made.edges.size()),
+          d_edges(cuda::uploaded(made.edges, "copy of a code's tables")),
           d_table(made.table),
           d_variant(v),
           d_threads(threads),
           d_shared(shared)
     {
-        cuda::check(cudaMemcpy(d_edges.get(),
-                               made.edges.data(),
-                               d_edges.bytes(),
-                               cudaMemcpyHostToDevice),
-                    "copy of a code's tables");
         d_table.edges = d_edges.get();
     }
 

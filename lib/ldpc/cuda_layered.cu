@@ -358,13 +358,7 @@ __global__ void __launch_bounds__(MostBits == any_check ? any_check_threads
 template <class T>
 cuda::buffer<T> to_device(const std::vector<T>& values)
 {
-    cuda::buffer<T> memory(values.size());
-    cuda::check(cudaMemcpy(memory.get(),
-                           values.data(),
-                           values.size() * sizeof(T),
-                           cudaMemcpyHostToDevice),
-                "copy of a code's tables");
-    return memory;
+    return cuda::uploaded(values, "copy of a code's tables");
 }
 
 struct host_tables {

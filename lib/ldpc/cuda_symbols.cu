@@ -348,16 +348,6 @@ __global__ void look_up(symbol_arguments a)
     }
 }
 
-template <class T>
-cuda::buffer<T> uploaded(const std::vector<T>& values, const char* what)
-{
-    cuda::buffer<T> there(values.size());
-    cuda::check(
-        cudaMemcpy(there.get(), values.data(), there.bytes(), cudaMemcpyHostToDevice),
-        what);
-    return there;
-}
-
 std::vector<model> models_of(const setup& s)
 {
     std::vector<model> models;
@@ -426,15 +416,15 @@ struct symbol_demapper::memory {
           how(s.demapper),
           multiprocessors(multiprocessors_here()),
           blocks(blocks_for(s)),
-          models_there(uploaded(models, "constellations")),
+          models_there(cuda::uploaded(models, "constellations")),
           states(codewords),
-          store(uploaded(
+          store(cuda::uploaded(
               std::vector<table_store>{ empty_store(count, models.size() * levels) },
               "tables of cells")),
-          table_of_key(uploaded(std::vector<std::int32_t>(models.size() * levels, -1),
-                                "tables of cells")),
-          round_of_key(uploaded(std::vector<std::uint32_t>(models.size() * levels, 0),
-                                "tables of cells")),
+          table_of_key(cuda::uploaded(
+              std::vector<std::int32_t>(models.size() * levels, -1), "tables of cells")),
+          round_of_key(cuda::uploaded(
+              std::vector<std::uint32_t>(models.size() * levels, 0), "tables of cells")),
           llr(std::size_t(count) * words),
           errors(refines ? std::size_t(count) * cells : 1)
     {

@@ -18,12 +18,9 @@ class emulated_plan : public launch_plan
 {
 public:
     emulated_plan(const ldpc_code& code, const message_rule& rule, ldpc_schedule schedule)
-        : d_table(1)
+        : d_table(
+              cuda::uploaded(std::vector<std::uint32_t>{ 0 }, "copy of a code's tables"))
     {
-        const std::uint32_t word = 0;
-        cuda::check(
-            cudaMemcpy(d_table.get(), &word, sizeof(word), cudaMemcpyHostToDevice),
-            "copy of a code's tables");
         cuda::allow_shared(&emulated_launch, 1024, "the code");
         d_setup.codes = { code };
         d_setup.schedule = schedule;

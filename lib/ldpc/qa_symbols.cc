@@ -127,16 +127,9 @@ void compare(const setup& s,
         raw.insert(raw.end(), f.bytes.begin(), f.bytes.end());
         to += (f.bits * value_bytes + 15) / 16 * 16;
     }
-    const cuda::buffer<std::uint8_t> raw_there(raw.size()), input(to + 16);
-    const cuda::buffer<raw_frame> table_there(table.size());
-    cuda::check(
-        cudaMemcpy(raw_there.get(), raw.data(), raw.size(), cudaMemcpyHostToDevice),
-        "copy");
-    cuda::check(
-        cudaMemcpy(
-            table_there.get(), table.data(), table_there.bytes(), cudaMemcpyHostToDevice),
-        "copy");
-    cuda::check(cudaMemset(input.get(), 0x55, input.bytes()), "memset");
+    const auto raw_there = cuda::uploaded(raw, "copy");
+    const auto table_there = cuda::uploaded(table, "copy");
+    const auto input = cuda::uploaded(std::vector<std::uint8_t>(to + 16, 0x55), "copy");
     const cuda::stream stream;
     demapper.launch(
         table_there.get(), table.size(), raw_there.get(), input.get(), stream.get());

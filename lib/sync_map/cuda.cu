@@ -69,10 +69,7 @@ sync_geometry make_geometry(const setup& p)
 
 buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
 {
-    buffer<std::uint32_t> to(words.size());
-    check(cudaMemcpy(to.get(), words.data(), to.bytes(), cudaMemcpyHostToDevice),
-          "codebook to the device");
-    return to;
+    return uploaded(words, "codebook to the device");
 }
 
 //! The kernels of a form, and the device memory that they need in a slot.
@@ -830,12 +827,7 @@ private:
             ends = setup.start;
             ends.insert(ends.end(), setup.end.begin(), setup.end.end());
         }
-        buffer<double> to(ends.size());
-        if (!ends.empty()) {
-            check(cudaMemcpy(to.get(), ends.data(), to.bytes(), cudaMemcpyHostToDevice),
-                  "metrics to the device");
-        }
-        return to;
+        return uploaded(ends, "metrics to the device");
     }
 
     void copy_placed(sync_slot& s, const job& job, const batch_memory& memory)

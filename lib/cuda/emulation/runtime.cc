@@ -81,6 +81,7 @@ struct runtime {
     bool stalled = false; // the worker has nothing that it could begin
     bool ended = false;
     std::mt19937 random{ 1 };
+    std::vector<std::function<void()>> staged; // short copies that have not arrived
 } emulated;
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -105,6 +106,16 @@ cudaError_t within_memory(Action&& action)
     } catch (const std::bad_alloc&) {
         return noted(cudaErrorMemoryAllocation);
     }
+}
+
+// The default stream waits for what is on it; other streams do not.
+void arrive()
+{
+    std::lock_guard<std::mutex> lock(emulated.mutex);
+    for (const auto& copy : emulated.staged) {
+        copy();
+    }
+    emulated.staged.clear();
 }
 
 bool idle(const emulated_stream& s) { return s.waiting.empty() && !s.busy; }
@@ -368,6 +379,7 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");
+    arrive();
     std::unique_lock<std::mutex> lock(emulated.mutex);
     if (memory && wait_for(lock, all_idle)) {
         const auto found = emulated.allocated.find(memory);
@@ -384,6 +396,7 @@ cudaError_t cudaFree(void* memory)
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes)
 {
     FAILS_IF_TOLD("cudaMemset");
+    arrive();
     std::memset(memory, value, bytes);
     return cudaSuccess;
 }
@@ -395,11 +408,22 @@ cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
     return enqueue(*stream, [=] { std::memset(memory, value, bytes); });
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind)
+// As CUDA's, which returns once a short copy to the device is staged.
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind)
 {
     FAILS_IF_TOLD("cudaMemcpy");
-    std::memcpy(to, from, bytes);
-    return cudaSuccess;
+    arrive();
+    if (kind != cudaMemcpyHostToDevice || bytes > 64 << 10) {
+        std::memcpy(to, from, bytes);
+        return cudaSuccess;
+    }
+    return within_memory([=] {
+        const auto* const first = static_cast<const std::byte*>(from);
+        std::lock_guard<std::mutex> lock(emulated.mutex);
+        emulated.staged.push_back([to, staged = std::vector(first, first + bytes)] {
+            std::copy(staged.begin(), staged.end(), static_cast<std::byte*>(to));
+        });
+    });
 }
 
 cudaError_t cudaMemcpyAsync(
@@ -436,14 +460,16 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return idle(*stream) ? cudaSuccess : cudaErrorNotReady;
 }
 
-// The default stream, on which nothing is ever put, does not wait for the others.
+// The default stream, on which only copies are ever put, does not wait for the others.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");
-    if (stream) {
-        std::unique_lock<std::mutex> lock(emulated.mutex);
-        wait_for(lock, [=] { return idle(*stream); });
+    if (!stream) {
+        arrive();
+        return cudaSuccess;
     }
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    wait_for(lock, [=] { return idle(*stream); });
     return cudaSuccess;
 }
 
