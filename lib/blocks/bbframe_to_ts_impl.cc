@@ -138,8 +138,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
     }
     consume_each(taken);
     d_taken += taken;
-    d_tags.release(d_given + given, [this](tag_t tag) {
-        tag.offset += nitems_written(0) - d_given;
+    d_tags.give(d_given + given, nitems_written(0) - d_given, [this](const tag_t& tag) {
         add_item_tag(0, tag);
     });
     d_given += given;
@@ -167,9 +166,9 @@ std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t room)
 void bbframe_to_ts_impl::take_frame(std::uint64_t end)
 {
     const auto first = d_made_before;
-    d_input_tags.release(end, [&](tag_t tag) {
+    d_input_tags.release(end, [&](held_tag tag) {
         tag.offset = first;
-        d_tags.hold(tag);
+        d_tags.hold(std::move(tag));
     });
 
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(d_gatherer.items());

@@ -95,8 +95,7 @@ int channel_bsid_impl::general_work(int noutput_items,
     }
 
     consume_each(taken);
-    d_tags.release(d_given + given, [this](tag_t tag) {
-        tag.offset += nitems_written(0) - d_given;
+    d_tags.give(d_given + given, nitems_written(0) - d_given, [this](const tag_t& tag) {
         add_item_tag(0, tag);
     });
     d_given += given;

@@ -486,10 +486,9 @@ private:
         if (input_items.size() > 1) {
             this->consume(1, second.taken);
         }
-        d_tags.release(d_given + given, [this](tag_t tag) {
-            tag.offset += this->nitems_written(0) - d_given;
-            this->add_item_tag(0, tag);
-        });
+        d_tags.give(d_given + given,
+                    this->nitems_written(0) - d_given,
+                    [this](const tag_t& tag) { this->add_item_tag(0, tag); });
         d_given += given;
         publish_choices();
         if (d_finished && engine().done() && all_given()) {

@@ -71,10 +71,9 @@ public:
         hold_tags(taken);
         this->consume_each(taken);
         d_taken += taken;
-        d_tags.release(d_given + given, [this](tag_t tag) {
-            tag.offset += this->nitems_written(0) - d_given;
-            this->add_item_tag(0, tag);
-        });
+        d_tags.give(d_given + given,
+                    this->nitems_written(0) - d_given,
+                    [this](const tag_t& tag) { this->add_item_tag(0, tag); });
         d_given += given;
         return given;
     }

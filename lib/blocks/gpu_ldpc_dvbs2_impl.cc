@@ -293,6 +293,7 @@ void gpu_ldpc_dvbs2_impl::restart()
         d_decoder.select(d_acm ? 0 : d_code);
     }
     d_code_tags.clear();
+    forget_obeyed();
     d_frame_tags.clear();
     d_frame_output = 0;
     d_skip = 0;
@@ -411,8 +412,8 @@ bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
     const auto item = next_item(in);
     auto limit = item + in.left();
     obey_tags_at(item);
-    if (!d_code_tags.empty()) {
-        limit = std::min(limit, d_code_tags.front().offset);
+    if (d_repeated < d_code_tags.size()) {
+        limit = std::min(limit, d_code_tags[d_repeated].offset);
     }
     return d_lost || d_skip > 0 ? skip(in, limit - item) : push_frames(in, limit - item);
 }
@@ -423,7 +424,7 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
     const auto most = d_lost ? count : std::min<std::uint64_t>(d_skip, count);
     const auto n = pass_over(in, [&] { return d_decoder.skip(most); });
     d_skip -= d_lost ? 0 : n;
-    d_input_tags.release(item + n, [](const tag_t&) {});
+    d_input_tags.release(item + n, [](const held_tag&) {});
     return n > 0;
 }
 
@@ -446,21 +447,21 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     const auto complete = (before + pushed) / n;
     if (complete > 0) {
         tag_skipped();
-        for (const auto& tag : d_frame_tags) {
-            d_tags.hold(tag);
+        for (auto& tag : d_frame_tags) {
+            d_tags.hold(std::move(tag));
         }
         d_frame_tags.clear();
     }
-    d_input_tags.release(item + pushed, [&](tag_t tag) {
+    d_input_tags.release(item + pushed, [&](held_tag tag) {
         const auto at = before + (tag.offset - item);
         const auto frame = at / n;
         const auto bit = d_symbols ? d_symbols->bit_of(at % n, bits) : at % n;
         tag.offset =
             d_frame_output + frame * output_items(code) + output_in_frame(code, bit);
         if (frame < complete) {
-            d_tags.hold(tag);
+            d_tags.hold(std::move(tag));
         } else {
-            d_frame_tags.push_back(tag);
+            d_frame_tags.push_back(std::move(tag));
         }
     });
     d_frame_output += complete * output_items(code);
@@ -531,14 +532,25 @@ bool gpu_ldpc_dvbs2_impl::note(const tag_t& tag)
 
 void gpu_ldpc_dvbs2_impl::obey_tags_at(std::uint64_t item)
 {
-    d_code_tags.release(item + 1, [&](const tag_t& tag) {
-        if (tag.offset == item) {
+    d_code_tags.release(item + 1, [&](const held_tag& tag) {
+        if (d_repeated > 0) {
+            --d_repeated;
+        } else if (tag.offset == item) {
             obey(tag);
         }
     });
+    // Tags that only say again of the next frames what holds need not part them.
+    const auto repeats = [&](const held_tag& tag) {
+        return (tag.offset - item + have()) % d_decoder.frame_items() == 0 &&
+               pmt::eqv(tag.key, d_obeyed->key) && pmt::equal(tag.value, d_obeyed->value);
+    };
+    while (d_obeyed && d_repeated < d_code_tags.size() &&
+           repeats(d_code_tags[d_repeated])) {
+        ++d_repeated;
+    }
 }
 
-void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
+void gpu_ldpc_dvbs2_impl::obey(const held_tag& tag)
 {
     if (d_esn0_key && pmt::eqv(tag.key, d_esn0_key)) {
         if (pmt::is_real(tag.value) || pmt::is_integer(tag.value)) {
@@ -559,7 +571,9 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
     d_lost = false;
     const auto kind = pmt::eqv(tag.key, d_xfecframe_key) ? kind_of_xfecframe(tag.value)
                                                          : kind_of_ldpc_code(tag.value);
+    forget_obeyed();
     if (kind && select(*kind)) {
+        d_obeyed = tag;
         return;
     }
     d_skip = !kind ? 0 : d_symbols ? kind->skip_symbols : kind->skip_bits;
@@ -570,6 +584,13 @@ void gpu_ldpc_dvbs2_impl::obey(const tag_t& tag)
         "a tag names no code that is known: " + pmt_text(tag.key) + " " +
             pmt_text(tag.value) +
             (d_lost ? "; dropping input up to the next tag" : "; skipping frames of it"));
+}
+
+// The next tag that names a code may change something.
+void gpu_ldpc_dvbs2_impl::forget_obeyed()
+{
+    d_obeyed.reset();
+    d_repeated = 0;
 }
 
 // False if there is no such code, or none with such symbols.
@@ -615,6 +636,7 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& name)
             return false; // a frame has one code
         }
         d_code = index;
+        forget_obeyed();
         return !d_symbols ? d_decoder.select(index), true : (select({ name, "" }), true);
     });
 }

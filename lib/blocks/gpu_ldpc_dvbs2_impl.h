@@ -62,7 +62,8 @@ private:
     void tag_skipped();
     std::size_t devices() const override { return d_options.devices.size(); }
     void obey_tags_at(std::uint64_t item);
-    void obey(const tag_t& tag);
+    void obey(const held_tag& tag);
+    void forget_obeyed();
     std::uint64_t output_in_frame(unsigned code, std::uint64_t in_frame) const;
     std::size_t output_items(unsigned code) const;
     std::size_t have() const;
@@ -83,7 +84,9 @@ private:
     const pmt::pmt_t d_esn0_key;           // null: Es/N0 does not come by tags
     unsigned d_code = 0;                   // of the first frame, and of all without ACM
     tag_queue d_code_tags;                 // of input that is not taken yet
-    std::vector<tag_t> d_frame_tags;       // of the frame being pushed, by output item
+    std::optional<held_tag> d_obeyed;      // the last that named a code, which is known
+    std::size_t d_repeated = 0;            // of d_code_tags the first that say the same
+    std::vector<held_tag> d_frame_tags;    // of the frame being pushed, by output item
     std::uint64_t d_frame_output = 0;      // output item that the next frame begins with
     std::uint64_t d_skip = 0; // values of a frame of unknown code still to come
     bool d_lost = false;      // until the next tag that names a code

@@ -318,7 +318,8 @@ bool gpu_sync_map_impl::push_stream(input& in)
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
         return d_decoder->push(items, count);
     });
-    d_input_tags.release(next_item(in), [this](const tag_t& tag) { d_moving.hold(tag); });
+    d_input_tags.release(next_item(in),
+                         [this](held_tag tag) { d_moving.hold(std::move(tag)); });
     return some;
 }
 
@@ -363,12 +364,11 @@ void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::size_t count,
                                   std::uint64_t before)
 {
-    d_input_tags.release(first + count, [&](const tag_t& tag) {
+    d_input_tags.release(first + count, [&](held_tag tag) {
         const std::uint64_t N = d_options.code.frame_symbols();
         const auto symbol = (before + tag.offset - first) / d_options.code.n();
-        auto moved = tag;
-        moved.offset = d_pushed * N + std::min(symbol, N - 1);
-        d_moving.hold(std::move(moved));
+        tag.offset = d_pushed * N + std::min(symbol, N - 1);
+        d_moving.hold(std::move(tag));
     });
 }
 
@@ -390,7 +390,7 @@ bool gpu_sync_map_impl::push_part(input& in)
     if (d_frame.open()) {
         move_tags(first, n, before);
     } else {
-        d_input_tags.release(first + n, [](const tag_t&) {});
+        d_input_tags.release(first + n, [](const held_tag&) {});
     }
     d_frame.took(n);
     return n > 0;
@@ -479,11 +479,11 @@ void gpu_sync_map_impl::hold_input_tags(const sync_decoder::frame& f,
     const std::int64_t begin = d_stream ? f.begin : f.number * N;
     const std::int64_t size =
         d_stream ? n * N + f.status.end_drift - f.status.start_drift : N;
-    d_moving.release(std::max<std::int64_t>(0, begin + size), [&](tag_t tag) {
+    d_moving.release(std::max<std::int64_t>(0, begin + size), [&](held_tag tag) {
         const std::int64_t at = std::int64_t(tag.offset) - begin;
         const auto symbol = std::clamp<std::int64_t>(d_stream ? at / n : at, 0, N - 1);
         tag.offset = first_item + symbol * d_symbol_items;
-        d_tags.hold(tag);
+        d_tags.hold(std::move(tag));
     });
 }
 

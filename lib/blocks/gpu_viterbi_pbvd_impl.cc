@@ -277,18 +277,18 @@ std::uint64_t gpu_viterbi_pbvd_impl::dropped() const
 // Tags of items before `end` go to the output.
 void gpu_viterbi_pbvd_impl::move_tags(std::uint64_t end)
 {
-    d_input_tags.release(end, [this](tag_t tag) {
+    d_input_tags.release(end, [this](held_tag tag) {
         const auto item = tag.offset;
         tag.offset = d_decoder.output_of_item(item, d_packed);
         if (d_length_tag_key && pmt::eqv(tag.key, d_length_tag_key)) {
-            hold_length_tag(tag, item);
+            hold_length_tag(std::move(tag), item);
         } else {
-            d_tags.hold(tag);
+            d_tags.hold(std::move(tag));
         }
     });
 }
 
-void gpu_viterbi_pbvd_impl::hold_length_tag(tag_t tag, std::uint64_t input_item)
+void gpu_viterbi_pbvd_impl::hold_length_tag(held_tag tag, std::uint64_t input_item)
 {
     // Lengths of packets that follow one another add up to the output, so both ends
     // are rounded alike.
@@ -306,7 +306,7 @@ void gpu_viterbi_pbvd_impl::hold_length_tag(tag_t tag, std::uint64_t input_item)
         return;
     }
     tag.value = pmt::from_long(end - tag.offset);
-    d_tags.hold(tag);
+    d_tags.hold(std::move(tag));
 }
 
 void gpu_viterbi_pbvd_impl::set_soft_scale(float soft_scale)

@@ -54,7 +54,7 @@ private:
     void follow_lock(std::uint64_t end);
     void tell_state();
     void await_next_status();
-    void hold_length_tag(tag_t tag, std::uint64_t input_item);
+    void hold_length_tag(held_tag tag, std::uint64_t input_item);
 
     const viterbi_options d_options;
     const bool d_packed;

@@ -15,6 +15,25 @@
 
 namespace gr::gpufec {
 
+//! A tag that can be moved, which GNU Radio's cannot: their copies cost a block that
+//! passes a tag per frame more than anything else.
+struct held_tag {
+    held_tag(const tag_t& tag)
+        : offset(tag.offset), key(tag.key), value(tag.value), srcid(tag.srcid)
+    {
+    }
+    explicit held_tag(tag_t&& tag)
+        : offset(tag.offset),
+          key(std::move(tag.key)),
+          value(std::move(tag.value)),
+          srcid(std::move(tag.srcid))
+    {
+    }
+
+    std::uint64_t offset;
+    pmt::pmt_t key, value, srcid;
+};
+
 //! Tags by item, counted from the stream's beginning.
 class tag_queue
 {
@@ -26,12 +45,12 @@ public:
     }
 
     //! Keeps a tag; offsets must not decrease.
-    void hold(tag_t tag) { d_tags.push_back(std::move(tag)); }
+    void hold(held_tag tag) { d_tags.push_back(std::move(tag)); }
 
     bool empty() const { return d_tags.empty(); }
-    const tag_t& front() const { return d_tags.front(); }
-    //! The one after the front, or nullptr.
-    const tag_t* second() const { return d_tags.size() > 1 ? &d_tags[1] : nullptr; }
+    std::size_t size() const { return d_tags.size(); }
+    const held_tag& operator[](std::size_t i) const { return d_tags[i]; }
+    const held_tag& front() const { return d_tags.front(); }
     void pop() { d_tags.pop_front(); }
 
     //! Hands the tags of items before \p end to \p add.
@@ -39,16 +58,31 @@ public:
     void release(std::uint64_t end, Add&& add)
     {
         while (!d_tags.empty() && d_tags.front().offset < end) {
-            const auto tag = std::move(d_tags.front());
+            auto tag = std::move(d_tags.front());
             d_tags.pop_front();
-            add(tag);
+            add(std::move(tag));
         }
+    }
+
+    //! Hands the tags of items before \p end to \p add as GNU Radio's, for an output
+    //! whose items have numbers that are \p more.
+    template <class Add>
+    void give(std::uint64_t end, std::uint64_t more, Add&& add)
+    {
+        release(end, [&](held_tag tag) {
+            d_leaving.offset = tag.offset + more;
+            d_leaving.key = std::move(tag.key);
+            d_leaving.value = std::move(tag.value);
+            d_leaving.srcid = std::move(tag.srcid);
+            add(d_leaving);
+        });
     }
 
     void clear() { d_tags.clear(); }
 
 private:
-    std::deque<tag_t> d_tags;
+    tag_t d_leaving; // made once: its parts begin as counted references too
+    std::deque<held_tag> d_tags;
 };
 
 //! The tags of a block's input 0 that are not released yet.
@@ -75,7 +109,7 @@ public:
             for (auto& tag : d_fetched) {
                 tag.offset += from;
                 if (!see(tag)) {
-                    hold(std::move(tag));
+                    hold(held_tag(std::move(tag)));
                 }
             }
             d_fetched.clear();

@@ -333,6 +333,25 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate([llr[0][:cut], *llr[1:]]), early, acm=True)
         self.assertTrue(np.array_equal(items, expected))
 
+    def test_acm_tags_that_say_the_same_again(self):
+        bits = [qa_support.random_bits(7200, f) for f in range(6)]
+        llr = [clean(encode(b, frame_size="short")) for b in bits]
+        bits.append(qa_support.random_bits(NORMAL["1/4"][0], 6))
+        llr.append(clean(encode(bits[-1], rate="1/4")))
+        key, cut = pmt.mp("XFECFRAME"), 5000
+        half, quarter = (pmt.cons(pmt.from_long(4), pmt.PMT_T),
+                         pmt.cons(pmt.from_long(1), pmt.PMT_F))
+        llr[3] = llr[3][:cut] # what its tag says comes again too early
+        starts = np.cumsum([0] + [len(frame) for frame in llr[:-1]])
+        tags = [(int(at), key, half) for at in starts[:-1]] + [(int(starts[-1]), key, quarter)]
+        expected = np.concatenate([np.packbits(b) for b in bits[:3] + bits[4:]])
+        for batch in (1, 3, 0):
+            items, out = decode(np.concatenate(llr), tags, acm=True, batch=batch)
+            self.assertTrue(np.array_equal(items, expected))
+            ends = [900 * f for f in range(6)]
+            self.assertEqual([o for o, _ in qa_support.tags_of(out, "XFECFRAME")], ends)
+            self.assertEqual([o for o, _ in qa_support.tags_of(out, "ldpc_valid")], ends)
+
     def test_alist_codes(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)

@@ -215,9 +215,9 @@ private:
         const bool some = take(in, [this](const std::byte* items, std::size_t count) {
             return d_decoder.push(reinterpret_cast<const std::int8_t*>(items), count);
         });
-        d_input_tags.release(next_item(in), [this](tag_t tag) {
+        d_input_tags.release(next_item(in), [this](held_tag tag) {
             tag.offset /= d_times;
-            d_tags.hold(tag);
+            d_tags.hold(std::move(tag));
         });
         return some;
     }
