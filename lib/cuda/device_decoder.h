@@ -23,7 +23,7 @@ constexpr std::size_t page_locked_bytes = 64u << 20;
 //! A batch in flight; decoders add their memory.
 struct device_slot {
     stream queue;
-    event done;
+    event done, copied;
 };
 
 //! Called after each step of a batch with its name, before the first with "".
@@ -145,11 +145,18 @@ protected:
 
     void use() const { cuda::use(d_device); }
 
-    // Input and output of a batch may be memory of the device too.
+    // Input and output of a batch may be memory of the device too. Slots copy one after
+    // the other: copies that share the link all arrive late, and then kernels wait for
+    // each other while the link is idle.
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
+        if (d_last_copied && d_last_copied != s.copied.get()) {
+            check(cudaStreamWaitEvent(s.queue.get(), d_last_copied, 0), "order of copies");
+        }
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.queue.get()),
               "copy to the device");
+        check(cudaEventRecord(s.copied.get(), s.queue.get()), "event");
+        d_last_copied = s.copied.get();
     }
     void copy_out(Slot& s, void* to, const void* from, std::size_t bytes)
     {
@@ -193,6 +200,7 @@ private:
     }
 
     std::string d_name;
+    cudaEvent_t d_last_copied = nullptr; // of the slot that copied last
     std::mutex d_notifying;
     std::function<void()> d_notify;
 };
