@@ -50,6 +50,42 @@ def packed_frames(code, bits):
     return np.packbits(whole, axis=1)
 
 
+def crc8(data):
+    r = 0
+    for byte in data:
+        r ^= int(byte)
+        for _ in range(8):
+            r = (r << 1) ^ (0x1d5 if r & 0x80 else 0)
+    return r
+
+
+def bits_of_units(packets):
+    """Packets with the CRC-8 of the one before in place of the sync byte."""
+    units = packets.copy()
+    units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
+    return np.unpackbits(units.ravel())
+
+
+def scrambling():
+    """The standard's register, EN 302 307-1, 5.2.2."""
+    stages = [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+    bits = []
+    for _ in range(58320):
+        bits.append(stages[13] ^ stages[14])
+        stages = [bits[-1]] + stages[:-1]
+    return np.packbits(bits)
+
+
+def frame_of(units, at, k):
+    """A BBFRAME whose data field begins at a bit of the units, and where it ends."""
+    dfl = k - 80
+    syncd = -at % 1504
+    header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
+                       syncd >> 8, syncd & 255], np.uint8)
+    header = np.append(header, np.uint8(crc8(header)))
+    return np.packbits(np.concatenate([np.unpackbits(header), units[at:at + dfl]])), at + dfl
+
+
 class message_sink(gr.basic_block):
     def __init__(self):
         gr.basic_block.__init__(self, "message_sink", None, None)
@@ -153,10 +189,10 @@ class qa_bbframe(unittest.TestCase):
         rates = ["1/4", "8/9", "3/5", "1/2"]
         frames, tags, at = [], [], 0
         packets = transport_packets(130)
-        units = self.bits_of_units(packets)
+        units = bits_of_units(packets)
         for i in range(20):
             _, k = lengths(("dvbs2", "short", rates[i % 4]))
-            frame, at = self.frame_of(units, at, k)
+            frame, at = frame_of(units, at, k)
             tags.append((sum(map(len, frames)), pmt.mp("length"), pmt.from_long(k // 8)))
             frames.append(frame)
         block, items, _ = extract(np.concatenate(frames), ("dvbs2", "short", "1/4"), tags,
@@ -164,20 +200,6 @@ class qa_bbframe(unittest.TestCase):
         self.assertGreater(len(items), 70 * 188)
         self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
         self.assertEqual((block.frame_count(), block.gap_count()), (20, 0))
-
-    def crc8(self, data):
-        r = 0
-        for byte in data:
-            r ^= int(byte)
-            for _ in range(8):
-                r = (r << 1) ^ (0x1d5 if r & 0x80 else 0)
-        return r
-
-    def bits_of_units(self, packets):
-        """Packets with the CRC-8 of the one before in place of the sync byte."""
-        units = packets.copy()
-        units[:, 0] = [0] + [self.crc8(p[1:]) for p in packets[:-1]]
-        return np.unpackbits(units.ravel())
 
     def frames_of_ldpc(self, code, count, sigma, seed=1):
         """BBFRAMEs, and LLRs of their codewords after noise."""
@@ -256,15 +278,15 @@ class qa_bbframe(unittest.TestCase):
         codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
                  ("dvbs2", "short", "8/9"), ("dvbs2", "normal", "1/2")]
         packets = transport_packets(300)
-        units, at = self.bits_of_units(packets), 0
+        units, at = bits_of_units(packets), 0
         llr, marks, lengths_sent = [], [], []
         for i in range(11):
             code = codes[i % 4]
             _, k = lengths(code)
-            frame, at = self.frame_of(units, at, k)
+            frame, at = frame_of(units, at, k)
             chain = (gpufec.bch_encoder(*code), gpufec.ldpc_encoder(*code,
                                                                    packed_output=False))
-            scrambled = frame ^ self.scrambling()[:len(frame)]
+            scrambled = frame ^ scrambling()[:len(frame)]
             sink = blocks.vector_sink_b()
             graph = gr.top_block()
             graph.connect(qa_support.vector_source(scrambled), *chain, sink)
@@ -298,24 +320,6 @@ class qa_bbframe(unittest.TestCase):
                  and not (1504 * p + 8 < fields[6] and 1504 * (p + 1) + 8 > fields[5])]
         self.assertTrue(np.array_equal(found, packets[whole]))
 
-    def scrambling(self):
-        """The standard's register, EN 302 307-1, 5.2.2."""
-        stages = [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]
-        bits = []
-        for _ in range(58320):
-            bits.append(stages[13] ^ stages[14])
-            stages = [bits[-1]] + stages[:-1]
-        return np.packbits(bits)
-
-    def frame_of(self, units, at, k):
-        """A BBFRAME whose data field begins at a bit of the units, and where it ends."""
-        dfl = k - 80
-        syncd = -at % 1504
-        header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
-                           syncd >> 8, syncd & 255], np.uint8)
-        header = np.append(header, np.uint8(self.crc8(header)))
-        return np.packbits(np.concatenate([np.unpackbits(header), units[at:at + dfl]])), at + dfl
-
     def test_bbframes_of_other_codes_are_refused(self):
         for wrong in (dict(standard="wifi", frame_size="648"), dict(punctured=[1]),
                       dict(standard="dvbs2x", frame_size="medium", rate="1/5"),
@@ -329,7 +333,7 @@ class qa_bbframe(unittest.TestCase):
         block = gpufec.bbframe_to_ts(*code, descramble=False)
         generic = np.zeros(1779, np.uint8)
         generic[:9] = 0x70, 0, 0, 0, 40 * 8 >> 8, 40 * 8 & 255, 0, 0, 0
-        generic[9] = self.crc8(generic[:9])
+        generic[9] = crc8(generic[:9])
         generic[10:] = np.arange(1769)
         graph = gr.top_block()
         status, pdus = message_sink(), message_sink()
