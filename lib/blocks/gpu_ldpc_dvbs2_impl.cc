@@ -59,11 +59,9 @@ void check_llr_scale(float scale)
 }
 
 // Of the first frame first; of other rates too, and by tags all there are.
-//! \throws std::invalid_argument
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
-    demap::make_constellation(first.name, first.rate, first.frame_size, standard);
     std::vector<ldpc_constellation> all{ first };
     for (const auto& m : demap::modcods()) {
         const bool wanted =
@@ -148,7 +146,9 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
                    '"' + soft_input + '"',
                    "only the codes of dvbs2 and dvbs2x as they are have symbols");
         }
-        ldpc_code::standard(standard, frame_size, rate); // refuses what is none
+        // These refuse what is none.
+        ldpc_code::standard(standard, frame_size, rate);
+        demap::make_constellation(constellation, rate, frame_size, standard);
         item_bytes = symbols == ldpc_symbols::float32 ? 8
                      : symbols == ldpc_symbols::int16 ? 4
                                                       : 2;
