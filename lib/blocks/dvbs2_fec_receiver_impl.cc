@@ -22,12 +22,15 @@ dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
                                                   double max_latency_ms,
                                                   const std::string& backend,
                                                   int device,
-                                                  int threads)
+                                                  int threads,
+                                                  const std::string& standard)
 {
+    // The decoder has more of each.
     choose<int>("soft_input",
                 soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });
-    const std::string standard = "dvbs2";
+    choose<int>("standard", standard, { { "dvbs2", 0 }, { "dvbs2x", 1 } });
+    choose<int>("frame_size", frame_size, { { "normal", 0 }, { "short", 1 } });
     const std::string none;
     const auto decoder = gpu_ldpc_dvbs2::make(standard,
                                               frame_size,

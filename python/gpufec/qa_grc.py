@@ -6,6 +6,7 @@
 """The blocks as GNU Radio Companion sees them: loaded, drawn, refused, generated, run."""
 
 import ast
+import itertools
 import os
 import pathlib
 import re
@@ -290,7 +291,7 @@ class qa_grc(unittest.TestCase):
             for name in OWN_CODE.keys() & block.params.keys():
                 block.params[name].set_value(OWN_CODE[name])
             for p in declared.members["make"].parameters:
-                if p.name == "standard": # DVB-S2's is the only one
+                if p.name == "standard" and "code_file" in block.params: # which says "file"
                     continue
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
@@ -427,6 +428,39 @@ class qa_grc(unittest.TestCase):
             with self.subTest(**wrong):
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
+
+    def test_modcods_of_the_receiver(self):
+        """Those that the decoder refuses draw the block red, and no others do."""
+        drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
+        options = {p["id"]: p.get("options") for p in drawn.parameters_data}
+        checks = [c for c in drawn.asserts if re.match("'(Frame|Rate|Constellation):", c)]
+
+        def refused(call, *arguments, **parameters):
+            try:
+                call(*arguments, **parameters)
+            except ValueError:
+                return True
+            return False
+
+        count = 0
+        for standard, size, constellation in itertools.product(
+                options["standard"], options["frame_size"], options["constellation"]):
+            code = dict(standard=standard, frame_size=size, constellation=constellation)
+            red = {rate: not all(eval(check, {}, dict(code, rate=rate)) for check in checks)
+                   for rate in options["rate"]}
+            decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
+                                                         rate=rate, **code)
+            with self.subTest(**code):
+                if False in red.values(): # one decoder takes all of them in turn
+                    made = decoder(min(red, key=red.get))
+                    found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
+                else:
+                    found = {rate: refused(decoder, rate) for rate in red}
+                self.assertEqual(found, red)
+            count += list(red.values()).count(False)
+        # In normal and short frames those of EN 302 307-1, table 12, in both standards, and
+        # those of EN 302 307-2 but for VL-SNR.
+        self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
 
     def test_callbacks_are_methods(self):
         _, block = self.graph(DECODER)

@@ -12,6 +12,7 @@ import numpy as np
 import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
+from qa_bbframe import bits_of_units, frame_of, lengths, scrambling, transport_packets
 from qa_ldpc import BITS, SHORT_K, NORMAL
 
 QPSK = ["1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9", "9/10"]
@@ -28,7 +29,8 @@ MODCODS = list(zip(
      12.73, 13.64, 14.28, 15.69, 16.05]))
 DTV = {"qpsk": dtv.MOD_QPSK, "8psk": dtv.MOD_8PSK, "16apsk": dtv.MOD_16APSK,
        "32apsk": dtv.MOD_32APSK}
-PER_SYMBOL = {"qpsk": 2, "8psk": 3, "16apsk": 4, "32apsk": 5}
+PER_SYMBOL = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64apsk": 6,
+              "128apsk": 7, "256apsk": 8}
 
 
 def transmit(constellation, size, rate, frames, seed):
@@ -161,8 +163,7 @@ class qa_symbols(unittest.TestCase):
                 bits = qa_support.random_bits(2 * k, number)
                 coded = qa_support.run(qa_support.vector_source(bits), encoder, 0)[0]
                 coded = coded.reshape(2, n)
-                per_symbol = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5,
-                              "64apsk": 6, "128apsk": 7, "256apsk": 8}[constellation]
+                per_symbol = PER_SYMBOL[constellation]
                 if per_symbol == 7: # six bits fill up the last symbol, dummies the last slot
                     coded = np.pad(coded, ((0, 0), (0, 6)))
                 sink = blocks.vector_sink_c()
@@ -445,6 +446,124 @@ class qa_symbols(unittest.TestCase):
                             (dict(constellation="8psk"), "constellation")):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.dvbs2_fec_receiver(**wrong)
+
+    def test_receiver_of_dvbs2x(self):
+        """Each constellation, and a MODCOD of S2, from gr-dtv's whole transmitter to packets."""
+        modcods = [
+            ("qpsk", "QPSK", "normal", "13/45"), ("8psk", "8PSK", "short", "26/45"),
+            ("8apsk", "8APSK", "normal", "104/180"), ("16apsk", "8_8APSK", "normal", "96/180"),
+            ("32apsk", "4_12_16APSK", "short", "32/45"),
+            ("64apsk", "64APSK", "normal", "128/180"),
+            ("128apsk", "128APSK", "normal", "135/180"),
+            ("256apsk", "256APSK", "normal", "124/180"), ("16apsk", "16APSK", "short", "8/9")]
+        for number, (constellation, modulation, size, rate) in enumerate(modcods):
+            with self.subTest(constellation, size=size, rate=rate):
+                _, k = lengths(("dvbs2x", size, rate))
+                frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
+                theirs = (dtv.STANDARD_DVBS2, frame, getattr(dtv, "C" + rate.replace("/", "_")))
+                modulation = getattr(dtv, "MOD_" + modulation)
+                packets = transport_packets(4 * k // 1504 + 2, number)
+                sink = blocks.vector_sink_c()
+                graph = gr.top_block()
+                graph.connect(
+                    qa_support.vector_source(packets.ravel()),
+                    dtv.dvb_bbheader_bb(*theirs, dtv.RO_0_20, dtv.INPUTMODE_NORMAL,
+                                        dtv.INBAND_OFF, 168, 4000000),
+                    dtv.dvb_bbscrambler_bb(*theirs), dtv.dvb_bch_bb(*theirs),
+                    dtv.dvb_ldpc_bb(*theirs, modulation),
+                    dtv.dvbs2_interleaver_bb(*theirs[1:], modulation),
+                    dtv.dvbs2_modulator_bc(*theirs[1:], modulation, dtv.INTERPOLATION_OFF),
+                    sink)
+                graph.run()
+                symbols = np.array(sink.data(), np.complex64)
+                per_symbol = PER_SYMBOL[constellation]
+                frames, rest = divmod(len(symbols), 9270 if per_symbol == 7
+                                      else BITS[size] // per_symbol)
+                self.assertEqual(rest, 0)
+                self.assertGreater(frames, 2)
+                es_n0_db = 10 * np.log10(2 ** (per_symbol * k / BITS[size]) - 1) + 3
+                receiver = gpufec.dvbs2_fec_receiver(
+                    standard="dvbs2x", frame_size=size, rate=rate, constellation=constellation,
+                    max_iterations=50)
+                items, _ = qa_support.run(
+                    source_of(noisy(symbols, es_n0_db, number, 0.7), "symbols"), receiver)
+                self.assertEqual(len(items), (frames * (k - 80) - 8) // 1504 * 188)
+                self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
+                self.assertEqual((receiver.frame_count(), receiver.packet_count()),
+                                 (frames, len(items) // 188))
+                self.assertEqual((receiver.skipped_frame_count(),
+                                  receiver.dropped_frame_count(),
+                                  receiver.packet_error_count()), (0, 0, 0))
+
+    def test_receiver_of_dvbs2x_by_tags(self):
+        """Packets go on from frames of S2X to frames of S2, with our encoders; a frame whose
+        tag names no MODCOD of S2X is missing."""
+        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # as the receiver begins
+                   ("qpsk", "short", "1/2", dtv.MOD_QPSK),
+                   ("64apsk", "normal", "7/9", dtv.MOD_8_16_20_20APSK),
+                   ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK),
+                   ("16apsk", "short", "2/3", dtv.MOD_16APSK),
+                   ("8apsk", "normal", "100/180", dtv.MOD_8APSK)]
+        of_s2 = {1: 4, 4: 18} # by XFECFRAME
+        packets = transport_packets(150)
+        units, cut = bits_of_units(packets), 0
+        ends, symbols, tags = [0], [], []
+        for number, (constellation, size, rate, modulation) in enumerate(modcods):
+            code = ("dvbs2x", size, rate)
+            _, k = lengths(code)
+            frame, cut = frame_of(units, cut, k)
+            ends.append(cut)
+            of = (dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT,
+                  getattr(dtv, "C" + rate.replace("/", "_")), modulation)
+            sink, graph = blocks.vector_sink_c(), gr.top_block()
+            graph.connect(qa_support.vector_source(frame ^ scrambling()[:len(frame)]),
+                          gpufec.bch_encoder(*code),
+                          gpufec.ldpc_encoder(*code, packed_output=False),
+                          dtv.dvbs2_interleaver_bb(*of),
+                          dtv.dvbs2_modulator_bc(*of, dtv.INTERPOLATION_OFF), sink)
+            graph.run()
+            named = {"frame_size": size, "rate": rate, "constellation": constellation}
+            if number == 3:
+                named["constellation"] = "256apsk"
+            if number > 0:
+                tags.append((sum(map(len, symbols)),) + (
+                    (pmt.mp("XFECFRAME"), pmt.cons(pmt.from_long(of_s2[number]), pmt.PMT_T))
+                    if number in of_s2 else (pmt.mp("ldpc_code"), pmt.to_pmt(named))))
+            es_n0_db = 10 * np.log10(2 ** (PER_SYMBOL[constellation] * k / BITS[size]) - 1) + 3
+            symbols.append(noisy(np.array(sink.data(), np.complex64), es_n0_db, number))
+        receiver = gpufec.dvbs2_fec_receiver(
+            standard="dvbs2x", acm=True, frame_size="short", rate="26/45", constellation="8psk",
+            max_iterations=50)
+        items, _ = qa_support.run(source_of(np.concatenate(symbols), "symbols", tags), receiver)
+        whole = [p for p in range(150) if 1504 * (p + 1) + 8 <= ends[-1]
+                 and not (1504 * p + 8 < ends[4] and 1504 * (p + 1) + 8 > ends[3])]
+        self.assertTrue(np.array_equal(items.reshape(-1, 188), packets[whole]))
+        self.assertEqual((receiver.frame_count(), receiver.skipped_frame_count(),
+                          receiver.dropped_frame_count(), receiver.packet_error_count()),
+                         (5, 1, 0, 0))
+
+    def test_modcods_that_do_not_exist_are_refused(self):
+        """By the name of the parameter, of each standard."""
+        s2x = dict(standard="dvbs2x")
+        for wrong, text in (
+                (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),
+                (dict(rate="90/180"), 'rate is "90/180": allowed with normal frames are 1/4'),
+                (dict(s2x, rate="7/8"), 'rate is "7/8": allowed with dvbs2x normal are'),
+                (dict(s2x, rate="90/180", frame_size="short"), 'rate is "90/180": allowed with'),
+                (dict(frame_size="medium"), 'frame_size is "medium": allowed are normal and sh'),
+                (dict(s2x, frame_size="medium", rate="1/5"), 'frame_size is "medium"'),
+                (dict(s2x, frame_size="vl-snr normal", rate="2/9"), 'is "vl-snr normal": allo'),
+                (dict(constellation="64apsk", rate="4/5"), 'constellation is "64apsk": there is'),
+                (dict(constellation="16apsk", rate="3/5"), "no MODCOD of it at 3/5 in normal"),
+                (dict(s2x, constellation="64apsk", rate="4/5", frame_size="short"),
+                 "no MODCOD of it at 4/5 in short"),
+                (dict(s2x, constellation="8psk", rate="90/180"), "no MODCOD of it at 90/180"),
+                (dict(s2x, constellation="512apsk"), 'constellation is "512apsk": allowed are')):
+            with self.assertRaisesRegex(ValueError, text):
+                gpufec.dvbs2_fec_receiver(**wrong)
+        for right in dict(constellation="64apsk", rate="4/5"), dict(constellation="16apsk",
+                                                                   rate="3/5"):
+            gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
     def test_a_device_gives_what_the_cpu_gives(self):
         """To the last bit and iteration, lent and copied, at any Es/N0."""

@@ -12,8 +12,8 @@
 namespace gr::gpufec {
 
 /*!
- * \brief From the symbols of DVB-S2 to its transport stream: all that comes behind
- * synchronisation. \ingroup gpufec
+ * \brief From the symbols of DVB-S2 or DVB-S2X to their transport stream: all that comes
+ * behind synchronisation. \ingroup gpufec
  *
  * \details
  * A gpu_ldpc_dvbs2, which demaps, and decodes LDPC and BCH, and a bbframe_to_ts. What
@@ -21,9 +21,14 @@ namespace gr::gpufec {
  * XFECFRAMEs, descrambled and without pilots, in any amplitude. The output is packets of
  * 188 bytes.
  *
+ * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) or, with \p standard
+ * "dvbs2x", of DVB-S2X too (EN 302 307-2, table 17a), in normal and short frames, but
+ * for VL-SNR.
+ *
  * With \p acm each frame's MODCOD is the one of the last \c XFECFRAME tag, as gr-dvbs2rx
- * sets it, and \p frame_size, \p rate and \p constellation are of the frames before the
- * first of them.
+ * sets it, or of an \c ldpc_code tag, which can also name those of DVB-S2X: a dictionary
+ * of \c frame_size, \c rate and \c constellation. \p frame_size, \p rate and
+ * \p constellation are of the frames before the first of them.
  *
  * The message ports are \c status, of both blocks, and \c generic, with BBFRAMEs of
  * generic streams.
@@ -37,8 +42,9 @@ public:
      * Makes a receiver.
      *
      * \param frame_size "normal" or "short"
-     * \param rate "1/4" to "9/10"
-     * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"
+     * \param rate "1/4" to "9/10"; of dvbs2x also its own, as "90/180"
+     * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"; of dvbs2x "8apsk",
+     *        "64apsk", "128apsk" and "256apsk" too
      * \param soft_input "symbols" (complex), "symbols16" or "symbols8" (items of two
      *        int16 or int8, in any scale)
      * \param acm frames name their MODCODs by tags
@@ -54,6 +60,8 @@ public:
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads of the CPU backend, 1 to 256
+     * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which has all
+     *        that dvbs2 has
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -72,7 +80,8 @@ public:
                      double max_latency_ms = 50,
                      const std::string& backend = "auto",
                      int device = 0,
-                     int threads = 1);
+                     int threads = 1,
+                     const std::string& standard = "dvbs2");
 
     //! "cuda" or "cpu": what decodes now.
     virtual std::string active_backend() const = 0;
