@@ -265,9 +265,11 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
     }
 }
 
+// Frames that are copied are taken to their end, whatever is in flight.
 bool gpu_sync_map_impl::held_up()
 {
-    return d_stream ? decoder_block::held_up() : d_frame.complete() && priors_known();
+    return ((d_stream || borrows()) && decoder_block::held_up()) ||
+           (d_frame.complete() && priors_known());
 }
 
 std::size_t gpu_sync_map_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)

@@ -186,6 +186,18 @@ def failure(text):
         del os.environ["GPUFEC_SIMULATED_FAILURE"]
 
 
+def thread_seconds(name):
+    """Processor time so far of this process's threads whose names begin so."""
+    seconds = 0.0
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        try:
+            if (task / "comm").read_text().startswith(name):
+                seconds += int((task / "schedstat").read_text().split()[0]) * 1e-9
+        except OSError:
+            pass # it has ended meanwhile
+    return seconds
+
+
 @contextlib.contextmanager
 def output_of_process(lines):
     """Appends to lines what the process writes, GNU Radio's log included."""

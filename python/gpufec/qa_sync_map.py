@@ -563,6 +563,28 @@ class qa_sync_map(unittest.TestCase):
         slow.held = False
         graph.wait()
 
+    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    def test_a_block_sleeps_while_its_device_works(self):
+        """Of frames and of streams, which are lent: nothing can be taken meanwhile."""
+        code = dict(q=32, n=10, frame_symbols=210)
+        book = gpufec.codebook_random(10, 32, 210, 4)
+        for mode in dict(frame_items=2100), dict(mode="stream", length_tag=""):
+            with self.subTest(**mode):
+                block = decoder(1e-3, book, code, backend="cuda", batch=16, **mode)
+                graph = gr.top_block()
+                graph.connect(blocks.null_source(1), block, blocks.null_sink(1))
+                begin = time.process_time()
+                graph.start()
+                until = time.monotonic() + PATIENCE
+                while block.nitems_written(0) < 300 * 210 and time.monotonic() < until:
+                    time.sleep(0.01)
+                own = support.thread_seconds("gpu_sync_map")
+                all_threads = time.process_time() - begin
+                graph.stop()
+                graph.wait()
+                self.assertEqual(block.active_backend(), "cuda")
+                self.assertLess(own, 0.2 * all_threads)
+
     def test_the_channel_changes_while_running(self):
         """Frames that the first channel cannot explain, and the second can."""
         symbols, frames = small_frames(30, 0.0)
