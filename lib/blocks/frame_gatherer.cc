@@ -14,9 +14,14 @@ frame_gatherer::frame_gatherer(const pmt::pmt_t& key,
 {
 }
 
+bool frame_gatherer::is_length(const tag_t& tag) const
+{
+    return d_key && (tag.key == d_key || pmt::eqv(tag.key, d_key));
+}
+
 bool frame_gatherer::note(const tag_t& tag)
 {
-    if (!d_key || (tag.key != d_key && !pmt::eqv(tag.key, d_key))) {
+    if (!is_length(tag)) {
         return false;
     }
     const long items = pmt::is_integer(tag.value) ? pmt::to_long(tag.value) : 0;

@@ -65,6 +65,7 @@ public:
         }
     }
 
+    bool is_length(const tag_t& tag) const;
     //! Sees a tag of the stream, in their order, before its item is gathered. Whether it
     //! is of a length.
     bool note(const tag_t& tag);

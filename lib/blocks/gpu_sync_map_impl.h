@@ -51,8 +51,11 @@ private:
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;
-    // A length is about this block's input.
-    bool note(const tag_t& tag) override { return d_frame.note(tag); }
+    // A length is about this block's input, and goes no further. Streams have none.
+    bool note(const tag_t& tag) override
+    {
+        return d_stream ? d_frame.is_length(tag) : d_frame.note(tag);
+    }
     bool held_up() override;
     bool lends() const override { return !d_options.priors; }
     bool all_pushed() override { return !d_frame.open(); }

@@ -223,6 +223,19 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
+    def test_length_tags_of_a_stream_say_nothing(self):
+        """They are dropped, whatever they hold, and nobody keeps or judges them."""
+        symbols, _ = small_frames(40)
+        coded = encode(symbols)
+        tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
+        said = []
+        with support.output_of_process(said):
+            out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
+            time.sleep(0.5) # a thread of its own writes the log
+        np.testing.assert_array_equal(out, symbols)
+        self.assertEqual(values(found, KEY), [5] * 40)
+        self.assertFalse([line for line in said if "length" in line], said)
+
     def test_encoder_is_the_definition(self):
         for q, n in ((4, 6), (300, 10)):
             code = dict(q=q, n=n, frame_symbols=3)
