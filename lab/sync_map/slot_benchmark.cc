@@ -21,13 +21,8 @@ job fill_slot(const sync_options& options,
     const auto s = make_setup(options);
     for (std::size_t f = 0; f < count; ++f) {
         const auto& frame = frames[f % frames.size()];
-        write_framed(options,
-                     s,
-                     decoder_window(options),
-                     frame.items.data(),
-                     frame.count,
-                     nullptr,
-                     input + f * s.input_bytes());
+        write_framed(
+            s, frame.items.data(), frame.count, nullptr, input + f * s.input_bytes());
     }
     return { count };
 }

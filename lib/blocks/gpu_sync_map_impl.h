@@ -27,6 +27,7 @@ public:
                       bool bounds,
                       status_tags tags,
                       std::size_t frame_items);
+    ~gpu_sync_map_impl() override { return_input(); }
 
     bool check_topology(int ninputs, int noutputs) override;
 

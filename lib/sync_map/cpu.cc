@@ -119,6 +119,7 @@ private:
             write_placed(d_setup,
                          places[k],
                          input.items,
+                         nullptr,
                          to.end,
                          to.memory.data() + k * d_setup.input_bytes());
         }

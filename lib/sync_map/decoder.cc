@@ -50,8 +50,7 @@ public:
             return false;
         }
         if (!d_setup->placed) {
-            write_framed(
-                d_options, *d_setup, d_window, items, count, priors, next_input());
+            write_framed(*d_setup, items, count, priors, next_input());
             added({ 0, std::int64_t(count) });
             return true;
         }
@@ -553,6 +552,7 @@ private:
         const auto* const open = lent + (d_input.end() - d_input.first() - kept) * size;
         d_part.assign(open, open + kept * size);
         d_too_long = false; // there is less of it than it has had
+        d_input.skip();     // all that is needed is kept here
         d_input.end_lending([](auto, auto, auto) {});
     }
 

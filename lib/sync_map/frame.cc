@@ -308,6 +308,7 @@ std::int32_t length_of_frame(const setup& setup, std::size_t count)
 void write_placed(const setup& setup,
                   const placed_frame& place,
                   const std::byte* items,
+                  const float* priors,
                   std::vector<double>& end,
                   std::byte* frame)
 {
@@ -321,7 +322,7 @@ void write_placed(const setup& setup,
                 { place.length, 0, setup.first, 0 },
                 setup.start,
                 setup.end.empty() ? end : setup.end,
-                nullptr,
+                priors,
                 frame);
     if (place.length > 0) {
         std::memcpy(frame + setup.items_at(),
@@ -330,31 +331,19 @@ void write_placed(const setup& setup,
     }
 }
 
-void write_framed(const sync_options& o,
-                  const setup& setup,
-                  drift_range window,
+void write_framed(const setup& setup,
                   const void* items,
                   std::size_t count,
                   const float* priors,
                   std::byte* frame)
 {
-    const std::int64_t drift = std::int64_t(count) - o.code.frame_bits();
-    const bool possible =
-        count <= setup.max_items &&
-        (!o.end.probability.empty() || (drift >= window.first && drift <= window.last));
-    frame_header header{ possible ? int(count) : -1, 0, window.first, 0 };
-    const auto end = !possible || !o.end.probability.empty()
-                         ? o.end
-                         : drift_prior{ int(drift), { 1 } };
-    write_frame(setup,
-                header,
-                window_metrics(o.start, window),
-                window_metrics(end, window),
-                priors,
-                frame);
-    if (possible && count > 0) {
-        std::memcpy(frame + setup.items_at(), items, count * setup.item_bytes());
-    }
+    std::vector<double> end(setup.window);
+    write_placed(setup,
+                 { length_of_frame(setup, count), 0 },
+                 static_cast<const std::byte*>(items),
+                 priors,
+                 end,
+                 frame);
 }
 
 } // namespace gr::gpufec::sync_map

@@ -111,8 +111,8 @@ void write_frame(const setup& setup,
                  const float* priors,
                  std::byte* frame);
 
-//! What is known of a frame of \p count items in a framed decoder; a length that lies
-//! beyond the drifts considered is one of a frame that is not to be decoded.
+//! The length of a frame of \p count items in a framed decoder; −1 if it lies beyond the
+//! drifts considered, so that the frame is not decoded.
 std::int32_t length_of_frame(const setup& setup, std::size_t count);
 
 //! Writes a placed frame of a batch, its items included. There is room for window
@@ -120,14 +120,13 @@ std::int32_t length_of_frame(const setup& setup, std::size_t count);
 void write_placed(const setup& setup,
                   const placed_frame& place,
                   const std::byte* items,
+                  const float* priors,
                   std::vector<double>& end,
                   std::byte* frame);
 
 //! Writes a frame of a framed decoder, its items included; one whose length lies beyond
 //! the drifts considered is marked as not to be decoded.
-void write_framed(const sync_options& options,
-                  const setup& setup,
-                  drift_range window,
+void write_framed(const setup& setup,
                   const void* items,
                   std::size_t count,
                   const float* priors,

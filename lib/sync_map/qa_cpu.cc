@@ -170,9 +170,7 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
             for (const auto& variant : cpu_variants()) {
                 alpha_carrier carrier(setup, cpu_kernels(variant));
                 for (std::size_t f = 0; f < data.messages.size(); ++f) {
-                    write_framed(data.options,
-                                 setup,
-                                 decoder_window(data.options),
+                    write_framed(setup,
                                  data.received[f].data(),
                                  data.received[f].size(),
                                  nullptr,

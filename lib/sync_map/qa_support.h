@@ -103,9 +103,7 @@ inline std::vector<decoded_frame> decode_frames(const test_frames& data,
                                 : data.received[f].data();
         const auto length =
             options.soft_input ? data.soft[f].size() : data.received[f].size();
-        write_framed(options,
-                     setup,
-                     decoder_window(options),
+        write_framed(setup,
                      items,
                      length,
                      options.priors ? data.priors[f].data() : nullptr,
