@@ -1,12 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Blocks that gpu_sync_map is measured beside. */
+/* gpu_sync_map as it is measured in flowgraphs, and a block that it is measured beside.
+ */
 
 #ifndef INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
 #define INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
 
 #include <gnuradio/block.h>
+#include <gnuradio/gpufec/gpu_sync_map.h>
+#include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +18,66 @@
 #include <string>
 #include <vector>
 
-namespace gr::gpufec {
+namespace gr::gpufec::bench {
+
+constexpr int q = 32, n = 10, symbols = 210, frame_items = n * symbols;
+const std::string key = "packet_len";
+
+inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
+
+//! \p constant items of every frame; 0: length tags say
+inline gpu_sync_map::sptr make_block(const std::string& backend,
+                                     double p,
+                                     const std::string& mode,
+                                     const std::string& length_tag,
+                                     const std::string& status_tags,
+                                     int constant,
+                                     const std::string& output = "symbols")
+{
+    const auto words = code();
+    const std::vector<std::uint8_t> book(words.word(0, 0),
+                                         words.word(0, 0) + q * n * symbols);
+    return gpu_sync_map::make(book,
+                              q,
+                              n,
+                              symbols,
+                              p,
+                              p,
+                              0,
+                              mode,
+                              length_tag,
+                              "hard",
+                              output,
+                              "float",
+                              "auto",
+                              0,
+                              3,
+                              50,
+                              backend,
+                              0,
+                              1,
+                              "linear",
+                              1e-10,
+                              0,
+                              0,
+                              0,
+                              0,
+                              2,
+                              "corridor",
+                              2,
+                              0,
+                              0,
+                              0,
+                              {},
+                              0,
+                              {},
+                              {},
+                              0,
+                              10000,
+                              false,
+                              status_tags,
+                              constant);
+}
 
 // Frames of a length in, frames of symbols out, and nothing done to them but their tags.
 class tags_only : public gr::block
@@ -24,14 +86,10 @@ public:
     typedef std::shared_ptr<tags_only> sptr;
 
     //! \p multiple of the decoder beside it, to have as much room as that has.
-    tags_only(
-        const std::string& key, int frame_items, int symbols, unsigned n, int multiple)
+    explicit tags_only(int multiple)
         : gr::block("tags_only",
                     gr::io_signature::make(1, 1, 1),
-                    gr::io_signature::make(1, 1, 1)),
-          d_frame_items(frame_items),
-          d_symbols(symbols),
-          d_key(pmt::mp(key))
+                    gr::io_signature::make(1, 1, 1))
     {
         set_tag_propagation_policy(TPP_CUSTOM);
         set_relative_rate(1, n);
@@ -41,7 +99,7 @@ public:
         }
     }
 
-    void forecast(int, gr_vector_int& required) override { required[0] = d_frame_items; }
+    void forecast(int, gr_vector_int& required) override { required[0] = frame_items; }
 
     int general_work(int room,
                      gr_vector_int& available,
@@ -60,16 +118,16 @@ public:
             }
             const auto length = std::uint64_t(pmt::to_long(tag.value));
             const auto end = tag.offset - base + length;
-            if (end > std::uint64_t(available[0]) || given + d_symbols > room) {
+            if (end > std::uint64_t(available[0]) || given + symbols > room) {
                 break;
             }
             const auto item = nitems_written(0) + given;
             add_item_tag(0, item, d_drift, pmt::from_long(0), d_source);
             add_item_tag(0, item, d_logp, pmt::from_double(-1), d_source);
             add_item_tag(0, item, d_valid, pmt::from_bool(true), d_source);
-            add_item_tag(0, item, d_key, pmt::from_long(d_symbols), d_source);
-            std::memset(static_cast<char*>(out[0]) + given, 0, d_symbols);
-            given += d_symbols;
+            add_item_tag(0, item, d_key, pmt::from_long(symbols), d_source);
+            std::memset(static_cast<char*>(out[0]) + given, 0, symbols);
+            given += symbols;
             taken = end;
         }
         consume_each(taken);
@@ -77,12 +135,11 @@ public:
     }
 
 private:
-    const int d_frame_items, d_symbols;
-    const pmt::pmt_t d_key,
-        d_drift = pmt::mp("sync_drift"), d_logp = pmt::mp("sync_logp"),
-        d_valid = pmt::mp("sync_valid"), d_source = pmt::mp("tags_only");
+    const pmt::pmt_t d_key = pmt::mp(key), d_drift = pmt::mp("sync_drift"),
+                     d_logp = pmt::mp("sync_logp"), d_valid = pmt::mp("sync_valid"),
+                     d_source = pmt::mp("tags_only");
 };
 
-} // namespace gr::gpufec
+} // namespace gr::gpufec::bench
 
 #endif /* INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H */

@@ -15,7 +15,6 @@
 #include "sync_map/room.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/blocks/stream_to_tagged_stream.h>
-#include <gnuradio/gpufec/gpu_sync_map.h>
 #include <gnuradio/top_block.h>
 #include <chrono>
 #include <cstring>
@@ -27,6 +26,7 @@
 #include <vector>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::bench;
 using sync_map::job;
 using sync_map::link_header;
 using sync_map::room;
@@ -35,9 +35,7 @@ using sync_map::stream_piece;
 
 namespace {
 
-constexpr unsigned q = 32, n = 10, symbols = 210, frame_items = n * symbols;
 constexpr unsigned period = 64; // frames after which the stream is the same again
-const std::string key = "packet_len";
 
 // Finds every frame where it is guessed, and decodes nothing.
 class idle_device : public cpu_decoder<job>
@@ -178,11 +176,8 @@ int main(int argc, char** argv)
     const double seconds = argc > 1 ? std::atof(argv[1]) : 1;
     const std::string only = argc > 2 ? argv[2] : "";
     json all = json::array();
-    const auto code = codebook_davey_mackay(n, q, symbols, 1);
-    const std::vector<std::uint8_t> book(code.word(0, 0),
-                                         code.word(0, 0) + q * n * symbols);
     for (const double p : { 1e-3, 1e-2 }) {
-        sync_options options(code, { p, p });
+        sync_options options(code(), { p, p });
         options.mode = sync_mode::stream;
         const sync_map::frame_source frames(options, 3);
         std::vector<std::uint8_t> items;
@@ -196,46 +191,9 @@ int main(int argc, char** argv)
                                const std::string& tags,
                                int constant,
                                const std::string& output = "symbols") {
-            return gpu_sync_map::make(book,
-                                      q,
-                                      n,
-                                      symbols,
-                                      p,
-                                      p,
-                                      0,
-                                      mode,
-                                      mode == "stream" && tags == "none" ? "" : key,
-                                      "hard",
-                                      output,
-                                      "float",
-                                      "auto",
-                                      0,
-                                      3,
-                                      50,
-                                      "cuda",
-                                      0,
-                                      1,
-                                      "linear",
-                                      1e-10,
-                                      0,
-                                      0,
-                                      0,
-                                      0,
-                                      2,
-                                      "corridor",
-                                      2,
-                                      0,
-                                      0,
-                                      0,
-                                      {},
-                                      0,
-                                      {},
-                                      {},
-                                      0,
-                                      10000,
-                                      false,
-                                      tags,
-                                      constant);
+            const bool untagged = mode == "stream" && tags == "none";
+            return make_block(
+                "cuda", p, mode, untagged ? "" : key, tags, constant, output);
         };
         const auto run = [&](const std::string& name,
                              const gr::block_sptr& b,
@@ -258,8 +216,7 @@ int main(int argc, char** argv)
             run("length tags, failures", block("framed", "failures", 0), true);
             tagged->check_topology(1, 1);
             run("tags_only",
-                gnuradio::make_block_sptr<tags_only>(
-                    key, frame_items, symbols, n, tagged->output_multiple()),
+                gnuradio::make_block_sptr<tags_only>(tagged->output_multiple()),
                 true);
         }
     }

@@ -11,8 +11,6 @@
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/blocks/null_source.h>
 #include <gnuradio/blocks/stream_to_tagged_stream.h>
-#include <gnuradio/gpufec/gpu_sync_map.h>
-#include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/top_block.h>
 #include <chrono>
 #include <cstdlib>
@@ -23,8 +21,7 @@
 
 namespace {
 
-constexpr int q = 32, n = 10, symbols = 210, frame_items = n * symbols;
-const std::string key = "packet_len";
+using namespace gr::gpufec::bench;
 
 // Frames per second that leave the block.
 double rate(const gr::block_sptr& block, double seconds, bool tagged)
@@ -62,50 +59,8 @@ int main(int argc, char** argv)
     const std::string backend = argc > 1 ? argv[1] : "cpu";
     const double seconds = argc > 2 ? std::atof(argv[2]) : 1;
     const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
-    const auto code = gr::gpufec::codebook_davey_mackay(n, q, symbols, 1);
-    const std::vector<std::uint8_t> book(code.word(0, 0),
-                                         code.word(0, 0) + q * n * symbols);
     const auto decoder = [&](const std::string& tags, int items) {
-        return gr::gpufec::gpu_sync_map::make(book,
-                                              q,
-                                              n,
-                                              symbols,
-                                              1e-3,
-                                              1e-3,
-                                              0,
-                                              "framed",
-                                              key,
-                                              "hard",
-                                              "symbols",
-                                              "float",
-                                              "auto",
-                                              0,
-                                              3,
-                                              50,
-                                              backend,
-                                              0,
-                                              1,
-                                              "linear",
-                                              1e-10,
-                                              0,
-                                              0,
-                                              0,
-                                              0,
-                                              2,
-                                              "corridor",
-                                              2,
-                                              0,
-                                              0,
-                                              0,
-                                              {},
-                                              0,
-                                              {},
-                                              {},
-                                              0,
-                                              10000,
-                                              false,
-                                              tags,
-                                              items);
+        return make_block(backend, 1e-3, "framed", key, tags, items);
     };
     const char* separator = "";
     std::cout << "{\"benchmark\": \"sync_tags\", \"backend\": \"" << backend
@@ -116,8 +71,7 @@ int main(int argc, char** argv)
         const auto few = rate(decoder("failures", 0), seconds, true);
         const auto none = rate(decoder("none", frame_items), seconds, false);
         const auto only =
-            rate(gnuradio::make_block_sptr<gr::gpufec::tags_only>(
-                     key, frame_items, symbols, n, tagged->output_multiple()),
+            rate(gnuradio::make_block_sptr<tags_only>(tagged->output_multiple()),
                  seconds,
                  true);
         std::cout << separator << "\n {\"tags_only\": " << only
