@@ -273,7 +273,8 @@ using all_kinds = testing::Types<kind<viterbi_streams, false>,
                                  kind<ldpc_llrs, false>,
                                  kind<ldpc_symbol_frames<true>, false, true>,
                                  kind<sync_frames<sync_mode::framed>, true>,
-                                 kind<sync_frames<sync_mode::stream>, true>>;
+                                 kind<sync_frames<sync_mode::stream>, true>,
+                                 kind<sync_lent<sync_mode::framed, float>, true>>;
 TYPED_TEST_SUITE(faulty, all_kinds);
 
 TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)

@@ -363,17 +363,35 @@ struct ldpc_symbol_frames {
     }
 };
 
+inline sync_options
+sync_kind(const run_options& run, sync_mode mode, unsigned positive_bit)
+{
+    sync_options o(codebook_random(6, 8, 15, 4), { 0.02, 0.02, 0.01 });
+    static_cast<run_options&>(o) = run;
+    o.mode = mode;
+    o.output = sync_output::posteriors;
+    o.positive_bit = positive_bit;
+    return o;
+}
+
+//! What is decoded of frames that can be pulled.
+inline bytes pulled_frames(sync_decoder& decoder)
+{
+    bytes out;
+    for (sync_decoder::frame f; decoder.pull(f);) {
+        const auto* const from = static_cast<const std::uint8_t*>(f.output);
+        out.insert(out.end(), from, from + f.output_bytes);
+    }
+    return out;
+}
+
 template <sync_mode Mode>
 struct sync_frames {
     static constexpr unsigned portions = 24;
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        sync_options o(codebook_random(6, 8, 15, 4), { 0.02, 0.02, 0.01 });
-        static_cast<run_options&>(o) = run;
-        o.mode = Mode;
-        o.output = sync_output::posteriors;
-        o.positive_bit = positive_bit;
+        auto o = sync_kind(run, Mode, positive_bit);
         auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         const sync_map::frame_source source(o, 3);
@@ -398,15 +416,7 @@ struct sync_frames {
                          decoder->push(frame.data() + first, frame.size() - first);
                      return first + taken == frame.size() ? most - first : taken;
                  },
-                 [=] {
-                     bytes out;
-                     for (sync_decoder::frame f; decoder->pull(f);) {
-                         const auto* const from =
-                             static_cast<const std::uint8_t*>(f.output);
-                         out.insert(out.end(), from, from + f.output_bytes);
-                     }
-                     return out;
-                 },
+                 [=] { return pulled_frames(*decoder); },
                  most };
     }
 };
@@ -417,11 +427,7 @@ struct sync_lent {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        sync_options o(codebook_random(6, 8, 15, 4), { 0.02, 0.02, 0.01 });
-        static_cast<run_options&>(o) = run;
-        o.mode = Mode;
-        o.output = sync_output::posteriors;
-        o.positive_bit = positive_bit;
+        auto o = sync_kind(run, Mode, positive_bit);
         o.soft_input = sizeof(Item) > 1;
         auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
@@ -437,15 +443,6 @@ struct sync_lent {
             counts.push_back(frame.count);
             most = std::max(most, frame.count + gap(f));
         }
-        const auto pull = [=](auto ring) {
-            bytes out;
-            for (sync_decoder::frame f; decoder->pull(f);) {
-                const auto* const from = static_cast<const std::uint8_t*>(f.output);
-                out.insert(out.end(), from, from + f.output_bytes);
-            }
-            ring->take_back(*decoder);
-            return out;
-        };
         auto ring = std::make_shared<lender<Item>>(items);
         auto ended = std::make_shared<bool>(false); // the frame that is being lent
         return { std::move(d),
@@ -467,7 +464,11 @@ struct sync_lent {
                      }
                      return there == all && *ended ? most - first : there - first;
                  },
-                 [=] { return pull(ring); },
+                 [=] {
+                     auto out = pulled_frames(*decoder);
+                     ring->take_back(*decoder);
+                     return out;
+                 },
                  most };
     }
 
