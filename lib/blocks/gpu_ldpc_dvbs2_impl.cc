@@ -476,12 +476,7 @@ void gpu_ldpc_dvbs2_impl::tag_skipped()
 {
     const auto missing = d_skipped - d_skipped_before;
     if (missing > 0 && d_status_tags != status_tags::none) {
-        tag_t tag;
-        tag.offset = d_frame_output;
-        tag.key = d_skipped_key;
-        tag.value = pmt::from_long(long(missing));
-        tag.srcid = alias_pmt();
-        d_tags.hold(tag);
+        hold_tag(d_frame_output, d_skipped_key, pmt::from_long(long(missing)));
     }
     d_skipped_before = d_skipped;
 }

@@ -34,6 +34,7 @@ public:
                         std::optional<symbol_input> symbols,
                         std::size_t item_bytes,
                         bool esn0_by_tags);
+    ~gpu_ldpc_dvbs2_impl() override { return_input(); }
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
