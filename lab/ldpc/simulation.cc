@@ -17,6 +17,13 @@ namespace {
 
 constexpr double nats_without_noise = 20;
 
+// The LLR of an amplitude of 1.
+double nats_of(double sigma)
+{
+    const double variance = sigma * sigma;
+    return variance > 0 ? 2 / variance : nats_without_noise;
+}
+
 } // namespace
 
 frame_source::frame_source(const ldpc_options& options,
@@ -25,10 +32,13 @@ frame_source::frame_source(const ldpc_options& options,
     : d_code(options.codes.at(0)),
       d_encoder(d_code),
       d_format(options.format),
-      d_llr_scale(options.llr_scale),
       d_positive_bit(options.positive_bit),
-      d_ebn0_db(ebn0_db),
-      d_seed(seed),
+      d_unit(ebn0_db, double(d_code.k()) / d_code.sent(), seed + 1),
+      d_nats(nats_of(d_unit.sigma())),
+      d_int8(ebn0_db,
+             double(d_code.k()) / d_code.sent(),
+             seed + 1,
+             d_nats * options.llr_scale),
       d_codewords(std::size_t(words) * d_code.n())
 {
     const counter_random data(seed);
@@ -54,38 +64,18 @@ std::vector<std::uint8_t> frame_source::sent_bits(unsigned w) const
     return bits;
 }
 
-awgn_channel frame_source::unit_channel() const
-{
-    return awgn_channel(d_ebn0_db, double(d_code.k()) / d_code.sent(), d_seed + 1);
-}
-
-// The LLR of +1, in nats.
-double frame_source::nats() const
-{
-    const auto sigma = unit_channel().sigma();
-    const double variance = sigma * sigma;
-    return variance > 0 ? 2 / variance : nats_without_noise;
-}
-
-awgn_channel frame_source::int8_channel() const
-{
-    return awgn_channel(
-        d_ebn0_db, double(d_code.k()) / d_code.sent(), d_seed + 1, nats() * d_llr_scale);
-}
-
 void frame_source::channel_values(std::uint64_t f, std::byte* out) const
 {
     const auto n = d_code.sent();
     const auto positive = sent_bits(f % words);
     if (d_format == llr_format::int8) {
-        int8_channel().int8(
-            f * n, positive.data(), n, reinterpret_cast<std::int8_t*>(out));
+        d_int8.int8(f * n, positive.data(), n, reinterpret_cast<std::int8_t*>(out));
         return;
     }
     auto* const values = reinterpret_cast<float*>(out);
-    unit_channel().float32(f * n, positive.data(), n, values);
+    d_unit.float32(f * n, positive.data(), n, values);
     std::transform(
-        values, values + n, values, [nats = nats()](float v) { return float(v * nats); });
+        values, values + n, values, [this](float v) { return float(v * d_nats); });
 }
 
 void error_counts::add(const error_counts& more)

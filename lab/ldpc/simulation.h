@@ -28,7 +28,7 @@ public:
     //! Writes the channel values of frame \p f as \p options want them.
     void channel_values(std::uint64_t f, std::byte* out) const;
     //! The channel of int8 values, in which frame f begins with value f · sent().
-    awgn_channel int8_channel() const;
+    const awgn_channel& int8_channel() const { return d_int8; }
     //! What is sent of codeword \p w, one bit per byte, 0 where a value is positive.
     std::vector<std::uint8_t> sent_bits(unsigned w) const;
     //! The same frame's codeword, one bit per byte.
@@ -38,16 +38,13 @@ public:
     }
 
 private:
-    awgn_channel unit_channel() const;
-    double nats() const;
-
     const ldpc_code d_code;
     const ldpc_encoder_kernel d_encoder;
     const llr_format d_format;
-    const float d_llr_scale;
     const unsigned d_positive_bit;
-    const double d_ebn0_db;
-    const std::uint64_t d_seed;
+    const awgn_channel d_unit;
+    const double d_nats; // the LLR of +1
+    const awgn_channel d_int8;
     std::vector<std::uint8_t> d_codewords;
 };
 
