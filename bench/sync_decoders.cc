@@ -99,12 +99,9 @@ struct batch {
           out(count * setup.output_bytes()),
           status(count * sizeof(sync_status))
     {
-        const auto window = decoder_window(options);
         for (unsigned f = 0; f < count; ++f) {
             const auto& received = data.received[f % data.received.size()];
-            write_framed(options,
-                         setup,
-                         window,
+            write_framed(setup,
                          received.data(),
                          received.size(),
                          nullptr,
