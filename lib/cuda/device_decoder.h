@@ -151,7 +151,8 @@ protected:
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
         if (d_last_copied && d_last_copied != s.copied.get()) {
-            check(cudaStreamWaitEvent(s.queue.get(), d_last_copied, 0), "order of copies");
+            check(cudaStreamWaitEvent(s.queue.get(), d_last_copied, 0),
+                  "order of copies");
         }
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.queue.get()),
               "copy to the device");
