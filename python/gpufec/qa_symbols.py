@@ -456,6 +456,8 @@ class qa_symbols(unittest.TestCase):
             ("64apsk", "64APSK", "normal", "128/180"),
             ("128apsk", "128APSK", "normal", "135/180"),
             ("256apsk", "256APSK", "normal", "124/180"), ("16apsk", "16APSK", "short", "8/9")]
+        if qa_support.SIMULATED: # whose devices decode as the CPU does
+            modcods = modcods[1::4]
         for number, (constellation, modulation, size, rate) in enumerate(modcods):
             with self.subTest(constellation, size=size, rate=rate):
                 _, k = lengths(("dvbs2x", size, rate))
