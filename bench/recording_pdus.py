@@ -11,9 +11,11 @@ Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FI
 """
 
 import argparse
+import concurrent.futures
 import json
 import multiprocessing
 import sys
+import threading
 import time
 import wave
 
@@ -37,6 +39,7 @@ deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_defra
 gr.logging().set_default_level(gr.log_levels.warn)
 
 WAYS = ("gr_satellites", "gpufec", "one_chain")
+PATCHING = threading.Lock() # of gr-satellites' deframer
 # As gr-satellites' description of BY70-1 has it.
 BAUD_RATE = 9600
 FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"}
@@ -141,14 +144,15 @@ def pdus(symbols, which, quiet_s=3.0):
 
     Ends when all symbols are given and no PDU has come for quiet_s seconds.
     """
-    original = deframer.ccsds_viterbi
-    if which == "gpufec":
-        deframer.ccsds_viterbi = pbvd_ccsds_viterbi
-    try:
-        receiver = (one_chain_deframer(**FRAME) if which == "one_chain"
-                    else ccsds_concatenated_deframer(**FRAME))
-    finally:
-        deframer.ccsds_viterbi = original
+    with PATCHING:
+        original = deframer.ccsds_viterbi
+        if which == "gpufec":
+            deframer.ccsds_viterbi = pbvd_ccsds_viterbi
+        try:
+            receiver = (one_chain_deframer(**FRAME) if which == "one_chain"
+                        else ccsds_concatenated_deframer(**FRAME))
+        finally:
+            deframer.ccsds_viterbi = original
     # Erasures push the last block through the decoders.
     source = patient_source(numpy.append(symbols, numpy.zeros(8192, numpy.float32)))
     sink = blocks.message_debug()
@@ -173,7 +177,9 @@ def compare(path, noise_db, seed, backend="auto"):
     pbvd_ccsds_viterbi.backend = one_chain_deframer.backend = backend
     samples, rate = read_wav(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate)
-    return [pdus(symbols, which) for which in WAYS]
+    # Side by side, for each ends with seconds of silence.
+    with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
+        return list(pool.map(lambda which: pdus(symbols, which), WAYS))
 
 
 def compare_all(path, cases, backend="auto"):

@@ -268,5 +268,51 @@ TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
         "");
 }
 
+// Frames that are lent, while another channel waits for those in flight: a caller who
+// sleeps when nothing can be taken has to be told.
+TEST(sync_decoder_channel, holds_up_frames_that_are_lent)
+{
+    run_options run;
+    run.where = backend::cuda;
+    run.batch = 2;
+    run.slots = 3;
+    sync_decoder decoder(sync_kind(run, sync_mode::framed, 0));
+    const std::vector<std::uint8_t> items(4 * 90);
+    EXPECT_EQ(decoder.lend(items.data(), 90), 90u);
+    EXPECT_TRUE(decoder.end_frame());
+    decoder.set_channel({ 0.03, 0.01 });
+    EXPECT_TRUE(decoder.full());
+    EXPECT_EQ(decoder.lend(items.data(), 180), 0u);
+    EXPECT_FALSE(decoder.end_frame());
+    ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
+    EXPECT_FALSE(pulled_frames(decoder).empty());
+    EXPECT_EQ(decoder.lend(items.data(), 180), 90u);
+    EXPECT_FALSE(decoder.full());
+}
+
+// The memory is gone when another channel's decoder is made, and for the one before too.
+TEST(sync_decoder_channel, that_nothing_can_be_made_for_leaves_a_decoder_to_reset)
+{
+    run_options run;
+    run.where = backend::cuda;
+    run.batch = 2;
+    sync_decoder decoder(sync_kind(run, sync_mode::framed, 0));
+    std::vector<std::uint8_t> items(90);
+    EXPECT_EQ(decoder.lend(items.data(), 60), 60u);
+    {
+        const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "0");
+        EXPECT_THROW(decoder.set_channel({ 0.03, 0.01 }), device_memory_error);
+        decoder.end_lending();
+        decoder.unlock_lent(items.data());
+        EXPECT_THROW(decoder.reset(), device_memory_error);
+    }
+    decoder.reset();
+    EXPECT_FALSE(decoder.full());
+    EXPECT_TRUE(decoder.push_frame(items.data(), items.size()));
+    decoder.flush();
+    ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
+    EXPECT_FALSE(pulled_frames(decoder).empty());
+}
+
 } // namespace
 } // namespace gr::gpufec

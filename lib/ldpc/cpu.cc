@@ -1,8 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend: one codeword a SIMD lane, groups of lanes dealt to threads. */
+/* The CPU backend: one codeword per SIMD lane, groups of lanes dealt to threads; of codes
+ * of DVB-S2's kind in int8 one codeword after the other. */
 
+#include "circulant_code.h"
 #include "demap/demapper.h"
 #include "flooding.h"
 #include "input_format.h"
@@ -43,6 +45,7 @@ public:
                       threads),
           d_setup(setup),
           d_kernel(kernel_for(lanes::variants().of(variant), setup.precision)),
+          d_circulants(circulants::variants().of(variant)),
           d_codes(setup.codes.size())
     {
         for (const auto& name : cpu_variants()) {
@@ -56,7 +59,11 @@ public:
         }
         std::size_t bytes = 0;
         for (const auto& code : setup.codes) {
-            bytes = std::max(bytes, scratch_bound(d_kernel, code)); // the narrower's too
+            const auto circulants = circulants_of(code);
+            bytes = std::max(bytes,
+                             circulants
+                                 ? d_circulants.scratch_bytes(circulants->view())
+                                 : scratch_bound(d_kernel, code)); // the narrower's too
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {
@@ -88,9 +95,9 @@ public:
         }
         // Each code's codewords in groups of lanes.
         std::vector<job::run> groups;
-        const auto size = layered() ? d_kernel.lanes : 1u;
         for (const auto& run : job.runs) {
             prepare(run.code);
+            const auto size = d_codes[run.code]->lanes ? d_kernel.lanes : 1u;
             for (std::uint32_t i = 0; i < run.count; i += size) {
                 groups.push_back(
                     { run.code, run.first + i, std::min(size, run.count - i) });
@@ -113,6 +120,7 @@ public:
 private:
     struct prepared {
         message_rule rule;
+        std::unique_ptr<circulant_code> circulants; // or, if layered,
         std::unique_ptr<lane_code> lanes;
     };
 
@@ -201,6 +209,15 @@ private:
 
     bool layered() const { return d_setup.schedule == ldpc_schedule::layered; }
 
+    // Nothing if another kernel is to decode it.
+    std::unique_ptr<circulant_code> circulants_of(const ldpc_code& code) const
+    {
+        const bool can = layered() && d_setup.soft == ldpc_soft_output::none &&
+                         d_circulants.decode &&
+                         circulants::can_follow(d_setup.rule(code));
+        return can ? circulant_code::of(code) : nullptr;
+    }
+
     // The tables of a code, made when it is first used.
     void prepare(std::uint32_t index)
     {
@@ -211,7 +228,8 @@ private:
         const auto& code = d_setup.codes[index];
         auto fresh = std::make_unique<prepared>();
         fresh->rule = d_setup.rule(code);
-        if (layered()) {
+        fresh->circulants = circulants_of(code);
+        if (layered() && !fresh->circulants) {
             fresh->lanes = std::make_unique<lane_code>(code, make_layer_plan(code));
         }
         p = std::move(fresh);
@@ -240,11 +258,13 @@ private:
                 frames.soft_factor[l] = in.place(index).soft_factor;
             }
         }
-        kernel_of(group.count)
-            .decode(p.lanes->view(),
-                    lane_arithmetic(p.rule),
-                    frames,
-                    d_scratch[in.worker].data());
+        const auto arithmetic = lane_arithmetic(p.rule);
+        auto* const scratch = d_scratch[in.worker].data();
+        if (p.circulants) {
+            d_circulants.decode(p.circulants->view(), arithmetic, frames, scratch);
+        } else {
+            kernel_of(group.count).decode(p.lanes->view(), arithmetic, frames, scratch);
+        }
         for (unsigned l = 0; l < group.count; ++l) {
             status[in.place(group.first + l).status] = { frames.iterations[l],
                                                          frames.unsatisfied[l] };
@@ -264,6 +284,7 @@ private:
 
     const setup d_setup;
     const lanes::kernel& d_kernel;
+    const circulants::kernel& d_circulants;
     std::vector<const lanes::kernel*> d_narrower; // that this processor runs too
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;

@@ -7,6 +7,7 @@
  * called, so that nothing compiled here for one instruction set can be linked in place
  * of a function that others use. */
 
+#include "byte_tiles.h"
 #include "cpu_kernels.h"
 
 #ifdef __AVX512BW__
@@ -221,54 +222,6 @@ private:
         }
     }
 
-    typedef std::int8_t bytes __attribute__((vector_size(16), may_alias));
-
-    // Of both, eight bytes from number First on, in turn.
-    template <int First>
-    static bytes interleaved(bytes a, bytes b)
-    {
-        constexpr int f = First;
-#ifdef __clang__
-        return __builtin_shufflevector(a,
-                                       b,
-                                       f,
-                                       f + 16,
-                                       f + 1,
-                                       f + 17,
-                                       f + 2,
-                                       f + 18,
-                                       f + 3,
-                                       f + 19,
-                                       f + 4,
-                                       f + 20,
-                                       f + 5,
-                                       f + 21,
-                                       f + 6,
-                                       f + 22,
-                                       f + 7,
-                                       f + 23);
-#else
-        const bytes from{ f,     f + 16, f + 1, f + 17, f + 2, f + 18, f + 3, f + 19,
-                          f + 4, f + 20, f + 5, f + 21, f + 6, f + 22, f + 7, f + 23 };
-        return __builtin_shuffle(a, b, from);
-#endif
-    }
-
-    // Sixteen rows become columns, in four rounds of interleaving.
-    static void turn_over(bytes (&a)[16])
-    {
-        bytes b[16];
-        for (unsigned round = 0; round < 4; ++round) {
-            for (unsigned l = 0; l < 8; ++l) {
-                b[2 * l] = interleaved<0>(a[l], a[l + 8]);
-                b[2 * l + 1] = interleaved<8>(a[l], a[l + 8]);
-            }
-            for (unsigned l = 0; l < 16; ++l) {
-                a[l] = b[l];
-            }
-        }
-    }
-
     // Lanes that are turned over together.
     static constexpr unsigned group = lanes < 16 ? lanes : 16;
     static_assert(lanes % group == 0, "");
@@ -278,7 +231,7 @@ private:
     {
         alignas(64) std::int8_t rows[16][lanes];
         for (unsigned first = 0; first < lanes; first += group) {
-            bytes a[16] = {};
+            byte_row a[16] = {};
             for (unsigned l = 0; l < group; ++l) {
                 __builtin_memcpy(&a[l], from[first + l] + i, 16);
             }
@@ -319,12 +272,13 @@ private:
     {
         for (auto c = l.first; c < l.last; ++c) {
             const check& k = d_code.checks[c];
-            switch (k.degree) {
-#define GPUFEC_DEGREE(D)                             \
-    case D: {                                        \
-        vec inputs[D];                               \
-        one_check<D, First, Deferred>(k, D, inputs); \
-        break;                                       \
+            // Few layers defer edges, and compiling takes long.
+            switch (Deferred ? 0 : k.degree) {
+#define GPUFEC_DEGREE(D)                          \
+    case D: {                                     \
+        vec inputs[D];                            \
+        one_check<D, First, false>(k, D, inputs); \
+        break;                                    \
     }
                 GPUFEC_DEGREE(3)
                 GPUFEC_DEGREE(4)
@@ -528,7 +482,7 @@ private:
                 llrs_of(d_posterior[i + j] - limited(known[j]), rows[j]);
             }
             for (unsigned first = 0; first < lanes; first += group) {
-                bytes a[16] = {};
+                byte_row a[16] = {};
                 for (unsigned j = 0; j < 16; ++j) {
                     __builtin_memcpy(&a[j], rows[j] + first, group);
                 }

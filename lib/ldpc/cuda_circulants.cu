@@ -146,7 +146,7 @@ public:
                     unsigned each,
                     unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
-          d_edges(cuda::uploaded(made.edges, "copy of a code's tables")),
+          d_edges(to_device(made.edges)),
           d_table(made.table),
           d_variant(v),
           d_threads(threads),

@@ -31,6 +31,9 @@ dvbs2_variant choose_float_kernel(const dvbs2_layers& layers)
 {
     const auto& table = layers.table;
     const auto edges = layers.largest_degree;
+#ifdef GPUFEC_FEW_KERNELS
+    return edges <= 5 ? variant<5>(table) : dvbs2_variant{};
+#else
     return edges <= 3    ? variant<3>(table)
            : edges <= 5  ? variant<5>(table)
            : edges <= 9  ? variant<9>(table)
@@ -39,6 +42,7 @@ dvbs2_variant choose_float_kernel(const dvbs2_layers& layers)
            : edges <= 20 ? variant<20>(table)
            : edges <= 25 ? variant<25>(table)
                          : dvbs2_variant{};
+#endif
 }
 
 } // namespace device

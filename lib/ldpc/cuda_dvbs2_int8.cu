@@ -46,6 +46,9 @@ dvbs2_variant choose_int8_kernel(const dvbs2_layers& layers, std::size_t shared_
 {
     const auto& table = layers.table;
     const auto edges = layers.largest_degree;
+#ifdef GPUFEC_FEW_KERNELS
+    return edges <= 5 ? variant<5, true>(table, shared_sm) : dvbs2_variant{};
+#else
     if (layers.irregular) {
         return edges <= 5    ? variant<5, true>(table, shared_sm)
                : edges <= 11 ? variant<11, true>(table, shared_sm)
@@ -76,6 +79,7 @@ dvbs2_variant choose_int8_kernel(const dvbs2_layers& layers, std::size_t shared_
     default:
         return variant<28>(table, shared_sm);
     }
+#endif
 }
 
 } // namespace device

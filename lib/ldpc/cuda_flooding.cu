@@ -163,12 +163,6 @@ __global__ void write_llrs(graph g, device_frames frames, batch<Values> b, stopp
     }
 }
 
-template <class T>
-cuda::buffer<T> to_device(const std::vector<T>& values)
-{
-    return cuda::uploaded(values, "copy of a code's tables");
-}
-
 struct host_graph {
     std::vector<std::uint32_t> check_begin, check_bits, bit_begin, bit_edges;
 

@@ -12,6 +12,7 @@
 #include "setup.h"
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -43,6 +44,13 @@ struct stopping {
 inline device_arithmetic arithmetic_of(const message_rule& r)
 {
     return { r.offset, r.message_limit, r.normalization, r.sixteenths };
+}
+
+//! A table of a code, there.
+template <class T>
+cuda::buffer<T> to_device(const std::vector<T>& table)
+{
+    return cuda::uploaded(table, "copy of a code's tables");
 }
 
 //! How kernels decode a code on a device: its tables there, and how to launch.

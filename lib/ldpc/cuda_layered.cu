@@ -355,12 +355,6 @@ __global__ void __launch_bounds__(MostBits == any_check ? any_check_threads
         .run(scratch.counter);
 }
 
-template <class T>
-cuda::buffer<T> to_device(const std::vector<T>& values)
-{
-    return cuda::uploaded(values, "copy of a code's tables");
-}
-
 struct host_tables {
     std::vector<std::uint32_t> edges;
     std::vector<device_layer> layers;

@@ -57,6 +57,14 @@ pair_variant variant()
              d::shared_bytes };
 }
 
+#ifdef GPUFEC_FEW_KERNELS
+template <bool Soft>
+pair_variant choose(unsigned edges, bool, bool, bool)
+{
+    return edges <= 5 ? variant<Soft, 5, true, true, true>() : pair_variant{};
+}
+#else
+
 // For checks of up to so many edges, whether layers have the same or not.
 template <bool Soft>
 pair_variant choose_irregular(unsigned edges)
@@ -108,6 +116,7 @@ pair_variant choose(unsigned edges, bool irregular, bool large, bool small)
         return choose_irregular<Soft>(edges);
     }
 }
+#endif
 
 } // namespace
 } // namespace device

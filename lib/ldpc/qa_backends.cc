@@ -185,7 +185,7 @@ std::vector<ldpc_code> structured_codes()
 // Several setups: both ways to stop, all outputs, the other rules.
 std::vector<setup> variants(const setup& base)
 {
-    std::vector<setup> all(6, base);
+    std::vector<setup> all(7, base);
     all[0].soft = ldpc_soft_output::posterior;
     all[2].soft = ldpc_soft_output::extrinsic;
     all[5].soft = ldpc_soft_output::extrinsic;
@@ -200,6 +200,7 @@ std::vector<setup> variants(const setup& base)
     all[3].algorithm = ldpc_algorithm::min_sum;
     all[3].max_iterations = 1;
     all[4].message_only = false;
+    all[6].algorithm = ldpc_algorithm::normalized_min_sum;
     for (auto& s : all) {
         s.max_iterations = std::min(s.max_iterations, small_scale() ? 2u : 1000u);
     }
@@ -294,6 +295,27 @@ TEST(ldpc_cpu, structured_codes_equal_the_model)
                 auto decoder = room::make_cpu(setup, frames.size(), 2, name);
                 expect_equal(qa::decode(*decoder, setup, frames), wanted);
             }
+        }
+    }
+}
+
+// The largest offset there is, of values that fill a byte and posteriors that do not fit.
+TEST(ldpc_cpu, large_offsets_equal_the_model)
+{
+    for (const char* rate : { "1/4", "3/5" }) {
+        auto setup = setup_of({ ldpc_code::dvbs2("short", rate) }, ldpc_precision::int8);
+        setup.max_iterations = 6;
+        setup.offset = 15;
+        auto frames = noisy_frames(setup, 3, 0.9, 14);
+        const float most = setup.rule(setup.codes[0]).channel_limit;
+        for (auto& v : frames[0].values) {
+            v = std::clamp(std::rint(v * 100), -most, most);
+        }
+        const auto wanted = by_model(setup, frames);
+        for (const auto& name : cpu_variants()) {
+            SCOPED_TRACE(name);
+            auto decoder = room::make_cpu(setup, frames.size(), 1, name);
+            expect_equal(qa::decode(*decoder, setup, frames), wanted);
         }
     }
 }

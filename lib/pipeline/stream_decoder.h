@@ -80,7 +80,11 @@ public:
     }
     void reset() override
     {
-        d_pipeline->drain();
+        if (d_pipeline) {
+            d_pipeline->drain();
+        } else { // what was made last had not the memory
+            open(setup(*d_setup));
+        }
         d_deadline.stop();
         d_input.reset();
         d_finishing = false;
@@ -109,7 +113,7 @@ public:
     std::size_t take_back() override { return d_input.take_back(done()); }
     void end_lending() override
     {
-        if (d_input.lending()) {
+        if (d_pipeline && d_input.lending()) {
             std::size_t batch = 0;
             d_pipeline->settle([&](const slot& s) { settled(s, batch++); });
             keep_lent();
@@ -124,7 +128,9 @@ public:
     void unlock_lent(void* memory) override
     {
         d_locked = {};
-        d_pipeline->unlock_lent(memory);
+        if (d_pipeline) {
+            d_pipeline->unlock_lent(memory);
+        }
     }
 
 protected:

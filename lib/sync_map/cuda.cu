@@ -210,6 +210,7 @@ private:
         if (setup.code.n() == 10) {
             return bits_kernel_of<10>(q);
         }
+#ifndef GPUFEC_FEW_KERNELS
         // In float alone, so that a build does not take for ever.
         if constexpr (std::is_same<Metric, float>::value) {
             switch (setup.code.n()) {
@@ -227,6 +228,7 @@ private:
                 return bits_kernel_of<20>(q);
             }
         }
+#endif
         return nullptr;
     }
 
@@ -489,14 +491,12 @@ private:
 
     static kernels kernels_of(unsigned rows)
     {
-        switch (rows) {
-        case 10:
-            return kernels_with<10>();
-        case 20:
-            return kernels_with<20>();
-        default:
-            return kernels_with<0>();
+#ifndef GPUFEC_FEW_KERNELS
+        if (rows > 0) {
+            return rows == 10 ? kernels_with<10>() : kernels_with<20>();
         }
+#endif
+        return kernels_with<0>();
     }
 
     std::size_t changes() const
@@ -560,13 +560,17 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
     const auto linear = linear_plan<Row, Metric>::make;
     const auto corridor = corridor_plan<Row, Metric>::make;
     if constexpr (std::is_same<Metric, float>::value) {
-        return first_plan({ tries_plan<float, 9, 4, 1, 12>::make,
-                            tries_plan<float, 9, 6, 1, 12>::make,
-                            tries_plan<float, 9, 9, 2, 12>::make,
-                            linear,
-                            corridor },
-                          setup,
-                          device);
+        return first_plan(
+            {
+#ifndef GPUFEC_FEW_KERNELS
+                tries_plan<float, 9, 4, 1, 12>::make,
+                tries_plan<float, 9, 6, 1, 12>::make,
+#endif
+                tries_plan<float, 9, 9, 2, 12>::make,
+                linear,
+                corridor },
+            setup,
+            device);
     } else if constexpr (std::is_same<Row, double>::value) {
         return first_plan(
             { tries_plan<double, 6, 6, 2, 8>::make, linear, corridor }, setup, device);

@@ -169,6 +169,11 @@ public:
         return stream_decoder::input_bytes() / slots * (slots + (d_search ? 1 : 0));
     }
 
+    // A channel that waits for frames in flight holds up those that come.
+    bool full() const override
+    {
+        return stream_decoder::full() || (d_next && !d_cutter && !d_pipeline->empty());
+    }
     void finish() override
     {
         if (d_cutter) {

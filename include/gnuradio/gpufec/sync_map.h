@@ -400,6 +400,7 @@ public:
     /*!
      * \brief Takes a frame, unless every slot is in flight: then it says false.
      *
+     * Not while input is lent; end_frame() takes a frame then.
      * \param items the frame's received items
      * \param count how many they are; any number
      * \param priors frame_symbols × q weights of the symbols, with options.priors

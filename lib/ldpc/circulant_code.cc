@@ -1,0 +1,53 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "circulant_code.h"
+
+namespace gr::gpufec::ldpc {
+
+std::unique_ptr<circulant_code> circulant_code::of(const ldpc_code& code)
+{
+    const bool fits = code.q() >= 2 && code.lifting() == circulants::size &&
+                      code.largest_check_degree() <= circulants::most_edges;
+    return std::unique_ptr<circulant_code>(fits ? new circulant_code(code) : nullptr);
+}
+
+circulant_code::circulant_code(const ldpc_code& code)
+{
+    const unsigned q = code.q();
+    const auto groups = std::uint32_t(code.addresses().size());
+    std::vector<std::vector<circulants::edge>> shared(q), edges(q);
+    for (std::uint32_t g = 0; g < groups; ++g) {
+        std::vector<std::vector<circulants::edge>> of_layer(q);
+        for (const unsigned x : code.addresses()[g]) {
+            const auto shift = (circulants::size - x / q) % circulants::size;
+            of_layer[x % q].push_back({ std::uint16_t(g), std::uint16_t(shift) });
+        }
+        for (unsigned i = 0; i < q; ++i) {
+            auto& to = of_layer[i].size() > 1 ? shared[i] : edges[i];
+            to.insert(to.end(), of_layer[i].begin(), of_layer[i].end());
+        }
+    }
+    for (unsigned i = 0; i < q; ++i) {
+        auto& e = edges[i];
+        e.insert(e.begin(), shared[i].begin(), shared[i].end());
+        const auto before = std::uint16_t(groups + (i + q - 1) % q);
+        const auto turned = std::uint16_t(i == 0 ? circulants::size - 1 : 0);
+        e.push_back({ std::uint16_t(groups + i), 0 });
+        e.push_back({ before, turned });
+        d_layers.push_back({ std::uint32_t(d_edges.size()),
+                             std::uint32_t(e.size()),
+                             std::uint32_t(shared[i].size()) });
+        d_edges.insert(d_edges.end(), e.begin(), e.end());
+    }
+    d_view = {
+        groups, q, std::uint32_t(d_edges.size()), d_layers.data(), d_edges.data()
+    };
+}
+
+compiled_variants<circulants::kernel> circulants::variants()
+{
+    return GPUFEC_VARIANTS(int8);
+}
+
+} // namespace gr::gpufec::ldpc

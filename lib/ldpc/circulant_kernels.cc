@@ -1,0 +1,606 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Layered min-sum of one codeword, as message_rule.h and layer_plan.h lay down, a vector
+ * of successive checks of a layer at a time. One codeword's posteriors and messages stay
+ * in a core's own cache.
+ *
+ * Magnitudes count as bytes: above message_limit + offset, which fit in a byte, they all
+ * give the same message. A posterior is 16 bits. Both are kept with \c bias added, so
+ * that bytes become 16 bits by a zero above them. A group of 360 posteriors is followed
+ * by its first ones again, so that every vector of them lies in one piece.
+ *
+ * No function of the standard library is called: see cpu_kernels.cc. */
+
+#include "byte_tiles.h"
+#include "circulant_kernels.h"
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+namespace gr::gpufec::ldpc {
+namespace circulants {
+namespace GPUFEC_ISA {
+
+#ifdef __SSE2__
+
+namespace {
+
+#if defined(__AVX512BW__)
+
+struct simd {
+    using vec = __m512i;
+    static vec all(int x) { return _mm512_set1_epi8(char(x)); }
+    static vec all_16(int x) { return _mm512_set1_epi16(short(x)); }
+    static vec load(const void* p) { return _mm512_loadu_si512(p); }
+    static void store(void* p, vec x) { _mm512_storeu_si512(p, x); }
+    static vec exclusive_or(vec a, vec b) { return _mm512_xor_si512(a, b); }
+    static vec low(vec x) { return _mm512_unpacklo_epi8(x, _mm512_setzero_si512()); }
+    static vec high(vec x) { return _mm512_unpackhi_epi8(x, _mm512_setzero_si512()); }
+    static vec pack(vec a, vec b) { return _mm512_packs_epi16(a, b); }
+    static vec pack_unsigned(vec a, vec b) { return _mm512_packus_epi16(a, b); }
+    static vec add_16(vec a, vec b) { return _mm512_add_epi16(a, b); }
+    static vec subtract_16(vec a, vec b) { return _mm512_sub_epi16(a, b); }
+    static vec multiply_16(vec a, vec b) { return _mm512_mullo_epi16(a, b); }
+    static vec sixteenth(vec a) { return _mm512_srli_epi16(a, 4); }
+    static vec add(vec a, vec b) { return _mm512_add_epi8(a, b); }
+    static vec less_or_0(vec a, vec b) { return _mm512_subs_epu8(a, b); }
+    static vec smaller(vec a, vec b) { return _mm512_min_epu8(a, b); }
+    static vec larger(vec a, vec b) { return _mm512_max_epu8(a, b); }
+    static vec magnitude(vec a) { return _mm512_abs_epi8(a); }
+    // b where x is y, else a; its negative where the sign is set.
+    static vec chosen(vec x, vec y, vec a, vec b, vec sign)
+    {
+        const vec m = _mm512_mask_mov_epi8(a, _mm512_cmpeq_epi8_mask(x, y), b);
+        return _mm512_mask_sub_epi8(
+            m, _mm512_movepi8_mask(sign), _mm512_setzero_si512(), m);
+    }
+    static unsigned long long signs(vec a) { return _mm512_movepi8_mask(a); }
+};
+
+#elif defined(__AVX2__)
+
+struct simd {
+    using vec = __m256i;
+    static vec all(int x) { return _mm256_set1_epi8(char(x)); }
+    static vec all_16(int x) { return _mm256_set1_epi16(short(x)); }
+    static vec load(const void* p)
+    {
+        return _mm256_loadu_si256(static_cast<const vec*>(p));
+    }
+    static void store(void* p, vec x) { _mm256_storeu_si256(static_cast<vec*>(p), x); }
+    static vec exclusive_or(vec a, vec b) { return _mm256_xor_si256(a, b); }
+    static vec low(vec x) { return _mm256_unpacklo_epi8(x, _mm256_setzero_si256()); }
+    static vec high(vec x) { return _mm256_unpackhi_epi8(x, _mm256_setzero_si256()); }
+    static vec pack(vec a, vec b) { return _mm256_packs_epi16(a, b); }
+    static vec pack_unsigned(vec a, vec b) { return _mm256_packus_epi16(a, b); }
+    static vec add_16(vec a, vec b) { return _mm256_add_epi16(a, b); }
+    static vec subtract_16(vec a, vec b) { return _mm256_sub_epi16(a, b); }
+    static vec multiply_16(vec a, vec b) { return _mm256_mullo_epi16(a, b); }
+    static vec sixteenth(vec a) { return _mm256_srli_epi16(a, 4); }
+    static vec add(vec a, vec b) { return _mm256_add_epi8(a, b); }
+    static vec less_or_0(vec a, vec b) { return _mm256_subs_epu8(a, b); }
+    static vec smaller(vec a, vec b) { return _mm256_min_epu8(a, b); }
+    static vec larger(vec a, vec b) { return _mm256_max_epu8(a, b); }
+    static vec magnitude(vec a) { return _mm256_abs_epi8(a); }
+    static vec chosen(vec x, vec y, vec a, vec b, vec sign)
+    {
+        const vec m = _mm256_blendv_epi8(a, b, _mm256_cmpeq_epi8(x, y));
+        const vec negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), sign);
+        return _mm256_sub_epi8(_mm256_xor_si256(m, negative), negative);
+    }
+    static unsigned long long signs(vec a) { return unsigned(_mm256_movemask_epi8(a)); }
+};
+
+#else
+
+struct simd {
+    using vec = __m128i;
+    static vec all(int x) { return _mm_set1_epi8(char(x)); }
+    static vec all_16(int x) { return _mm_set1_epi16(short(x)); }
+    static vec load(const void* p) { return _mm_loadu_si128(static_cast<const vec*>(p)); }
+    static void store(void* p, vec x) { _mm_storeu_si128(static_cast<vec*>(p), x); }
+    static vec exclusive_or(vec a, vec b) { return _mm_xor_si128(a, b); }
+    static vec low(vec x) { return _mm_unpacklo_epi8(x, _mm_setzero_si128()); }
+    static vec high(vec x) { return _mm_unpackhi_epi8(x, _mm_setzero_si128()); }
+    static vec pack(vec a, vec b) { return _mm_packs_epi16(a, b); }
+    static vec pack_unsigned(vec a, vec b) { return _mm_packus_epi16(a, b); }
+    static vec add_16(vec a, vec b) { return _mm_add_epi16(a, b); }
+    static vec subtract_16(vec a, vec b) { return _mm_sub_epi16(a, b); }
+    static vec multiply_16(vec a, vec b) { return _mm_mullo_epi16(a, b); }
+    static vec sixteenth(vec a) { return _mm_srli_epi16(a, 4); }
+    static vec add(vec a, vec b) { return _mm_add_epi8(a, b); }
+    static vec less_or_0(vec a, vec b) { return _mm_subs_epu8(a, b); }
+    static vec smaller(vec a, vec b) { return _mm_min_epu8(a, b); }
+    static vec larger(vec a, vec b) { return _mm_max_epu8(a, b); }
+    static vec magnitude(vec a)
+    {
+        const vec negative = _mm_cmpgt_epi8(_mm_setzero_si128(), a);
+        return _mm_sub_epi8(_mm_xor_si128(a, negative), negative);
+    }
+    static vec chosen(vec x, vec y, vec a, vec b, vec sign)
+    {
+        const vec same = _mm_cmpeq_epi8(x, y);
+        const vec m = _mm_or_si128(_mm_and_si128(same, b), _mm_andnot_si128(same, a));
+        const vec negative = _mm_cmpgt_epi8(_mm_setzero_si128(), sign);
+        return _mm_sub_epi8(_mm_xor_si128(m, negative), negative);
+    }
+    static unsigned long long signs(vec a) { return unsigned(_mm_movemask_epi8(a)); }
+};
+
+#endif
+
+using vec = simd::vec;
+using posterior = std::int16_t;
+constexpr unsigned width = sizeof(vec);                 // checks of a vector
+constexpr unsigned half = width / 2;                    // posteriors of one
+constexpr unsigned blocks = (size + width - 1) / width; // vectors of a layer
+constexpr unsigned row = (size + 63) / 64 * 64;         // messages of an edge, in memory
+constexpr unsigned stride = size + 64 + 24; // posteriors of a group, in memory
+constexpr int bias = 128;
+static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
+
+struct mask_table {
+    posterior ones_and_zeros[2 * width] = {};
+
+    constexpr mask_table()
+    {
+        for (unsigned i = 0; i < width; ++i) {
+            ones_and_zeros[i] = -1;
+        }
+    }
+};
+constexpr mask_table masks;
+
+// Where a vector of an edge's bits begins, one vector on.
+unsigned next_place(unsigned place)
+{
+    const auto on = place + width;
+    return on < size ? on : on - size;
+}
+
+class decoder
+{
+public:
+    static std::size_t scratch_bytes(const code_view& c)
+    {
+        return std::size_t(c.message_groups + c.q) * stride * sizeof(posterior) +
+               std::size_t(c.edges) * row + most_edges * stride * sizeof(posterior) + row;
+    }
+
+    decoder(const code_view& code,
+            const lanes::arithmetic& a,
+            lanes::frames& f,
+            void* scratch)
+        : d_code(code),
+          d_offset(simd::all(int(a.offset))),
+          d_limit(simd::all(int(a.message_limit))),
+          d_sixteenths(a.sixteenths),
+          d_channel_limit(int(a.channel_limit)),
+          d_frames(f),
+          d_posteriors(static_cast<posterior*>(scratch)),
+          d_copies(d_posteriors + std::size_t(code.message_groups + code.q) * stride),
+          d_messages(reinterpret_cast<std::uint8_t*>(d_copies + most_edges * stride)),
+          d_no_messages(d_messages + std::size_t(code.edges) * row)
+    {
+    }
+
+    void decode()
+    {
+        load();
+        for (unsigned i = 1;; ++i) {
+            iterate(i == 1);
+            const bool last = i == d_frames.max_iterations;
+            if (!last && !(d_frames.early_stop && violated(true) == 0)) {
+                continue;
+            }
+            d_frames.iterations[0] = i;
+            if (last) {
+                d_frames.unsatisfied[0] += violated(false);
+            }
+            write_decisions();
+            return;
+        }
+    }
+
+private:
+    posterior* group(unsigned g) const { return d_posteriors + std::size_t(g) * stride; }
+    posterior& before_first() const
+    {
+        return group(d_code.message_groups + d_code.q - 1)[size - 1];
+    }
+
+    // The first posteriors of a group, once more behind it.
+    static void extend(posterior* p)
+    {
+        __builtin_memcpy(p + size, p, width * sizeof(posterior));
+    }
+
+    // The same where the first \p wrapped of them were written there.
+    static void extend(posterior* p, unsigned wrapped)
+    {
+        const posterior* const there = masks.ones_and_zeros + width - wrapped;
+        for (unsigned i = 0; i < width; i += half) {
+            const vec mask = simd::load(there + i);
+            const vec x = (simd::load(p + i) & ~mask) | (simd::load(p + size + i) & mask);
+            simd::store(p + i, x);
+            simd::store(p + size + i, x);
+        }
+    }
+
+    // Of an edge, how many posteriors are written behind the group.
+    static unsigned wrapped(unsigned shift)
+    {
+        const auto begin = shift + (size - 1 - shift) / width * width;
+        const auto end = begin + width < size + shift ? begin + width : size + shift;
+        return end - size;
+    }
+
+    void load()
+    {
+        const auto* const in = static_cast<const std::int8_t*>(d_frames.channel[0]);
+        for (unsigned g = 0; g < d_code.message_groups; ++g) {
+            load_group(in + std::size_t(g) * size, group(g));
+        }
+        load_parity(in + std::size_t(d_code.message_groups) * size);
+        for (unsigned i = 0; i < row; ++i) {
+            d_no_messages[i] = bias;
+        }
+    }
+
+    void load_group(const std::int8_t* in, posterior* p) const
+    {
+        const auto eight = [](posterior* to, __m128i x) {
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
+        };
+        const __m128i zero = _mm_setzero_si128(), turned = _mm_set1_epi8(char(bias));
+        const __m128i most = _mm_set1_epi8(char(bias + d_channel_limit));
+        const __m128i least = _mm_set1_epi8(char(bias - d_channel_limit));
+        for (unsigned k = 0; k < size; k += 16) {
+            const auto i = k + 16 <= size ? k : size - 16;
+            __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
+            x = _mm_max_epu8(_mm_min_epu8(_mm_xor_si128(x, turned), most), least);
+            eight(p + i, _mm_unpacklo_epi8(x, zero));
+            eight(p + i + 8, _mm_unpackhi_epi8(x, zero));
+        }
+        extend(p);
+    }
+
+    // Sixteen groups at a time, sixteen bits of each; the last ones twice.
+    void load_parity(const std::int8_t* in)
+    {
+        const unsigned q = d_code.q, wide = q < 16 ? q : 16;
+        alignas(64) std::int8_t columns[16][size];
+        for (unsigned first = 0; first < q; first += wide) {
+            const auto i = first + wide <= q ? first : q - wide;
+            for (unsigned k = 0; k < size; k += 16) {
+                const auto j = k + 16 <= size ? k : size - 16;
+                byte_row a[16] = {};
+                for (unsigned r = 0; r < 16; ++r) {
+                    const auto* const from = in + std::size_t(j + r) * q + i;
+                    if (wide == 16) {
+                        __builtin_memcpy(&a[r], from, 16);
+                    } else {
+                        __builtin_memcpy(&a[r], from, wide);
+                    }
+                }
+                turn_over(a);
+                for (unsigned r = 0; r < wide; ++r) {
+                    __builtin_memcpy(columns[r] + j, &a[r], 16);
+                }
+            }
+            for (unsigned r = 0; r < wide; ++r) {
+                load_group(columns[r], group(d_code.message_groups + i + r));
+            }
+        }
+    }
+
+    // The first check of all has one bit less than the others of its layer: a posterior
+    // without influence, which nothing is added to.
+    template <class Action>
+    void without_bit_before_first(posterior without, Action&& action)
+    {
+        const auto kept = before_first();
+        before_first() = without;
+        action();
+        before_first() = kept;
+    }
+
+    void iterate(bool first)
+    {
+        without_bit_before_first(20000, [&] { decode_layer(d_code.layers[0], first); });
+        const auto& l = d_code.layers[0];
+        d_messages[std::size_t(l.first_edge + l.degree - 1) * row] = bias;
+        for (unsigned i = 1; i < d_code.q; ++i) {
+            decode_layer(d_code.layers[i], first);
+        }
+    }
+
+    void decode_layer(const layer& l, bool first)
+    {
+        for (unsigned e = 0; e < l.sharing; ++e) {
+            __builtin_memcpy(copy(e),
+                             group(d_code.edge_list[l.first_edge + e].group),
+                             stride * sizeof(posterior));
+        }
+        switch (l.degree) {
+#define GPUFEC_DEGREE(D) \
+    case D:              \
+        return decode_checks<D>(l, first);
+            GPUFEC_DEGREE(4)
+            GPUFEC_DEGREE(5)
+            GPUFEC_DEGREE(6)
+            GPUFEC_DEGREE(7)
+            GPUFEC_DEGREE(9)
+            GPUFEC_DEGREE(10)
+            GPUFEC_DEGREE(11)
+            GPUFEC_DEGREE(13)
+            GPUFEC_DEGREE(14)
+#undef GPUFEC_DEGREE
+        default:
+            return decode_checks<0>(l, first);
+        }
+    }
+
+    posterior* copy(unsigned e) const { return d_copies + std::size_t(e) * stride; }
+
+    // The magnitude that is sent where \p least is the least of the others', with bias.
+    vec outgoing(vec least) const
+    {
+        vec x = simd::smaller(simd::less_or_0(least, d_offset), d_limit);
+        if (d_sixteenths != 16) {
+            const auto part = [&](vec y) {
+                const vec product = simd::multiply_16(y, simd::all_16(d_sixteenths));
+                return simd::sixteenth(simd::add_16(product, simd::all_16(8)));
+            };
+            x = simd::pack_unsigned(part(simd::low(x)), part(simd::high(x)));
+        }
+        return simd::add(x, simd::all(bias));
+    }
+
+    // Calls action for each edge; a degree known when this is compiled is unrolled.
+    template <unsigned Degree, class Action>
+    static inline __attribute__((always_inline)) void each_edge(unsigned degree,
+                                                                Action&& action)
+    {
+        if constexpr (Degree == 0) {
+            for (unsigned e = 0; e < degree; ++e) {
+                action(e);
+            }
+        } else {
+#pragma GCC unroll 32
+            for (unsigned e = 0; e < Degree; ++e) {
+                action(e);
+            }
+        }
+    }
+
+    // Edges that share a group read what it was before the layer, and add to it.
+    template <unsigned Degree>
+    void decode_checks(const layer& l, bool first)
+    {
+        constexpr unsigned room = Degree ? Degree : most_edges;
+        const edge* const edges = d_code.edge_list + l.first_edge;
+        auto* const messages = d_messages + std::size_t(l.first_edge) * row;
+        const auto* const old = first ? d_no_messages : messages;
+        const std::size_t old_row = first ? 0 : row;
+        posterior* to[room];
+        unsigned place[room];
+        each_edge<Degree>(l.degree, [&](unsigned e) {
+            to[e] = group(edges[e].group);
+            place[e] = edges[e].shift;
+        });
+        alignas(64)
+            posterior end[room * width]; // of the last vectors, which are not full
+        constexpr unsigned last = (blocks - 1) * width;
+        for (unsigned at = 0; at < size; at += width) {
+            vec least = simd::all(255), second = least, signs = simd::all(0);
+            vec low[room], high[room], bytes[room];
+            each_edge<Degree>(l.degree, [&](unsigned e) {
+                const auto* const p = (e < l.sharing ? copy(e) : to[e]) + place[e];
+                const vec m = simd::load(old + e * old_row + at);
+                low[e] = simd::subtract_16(simd::load(p), simd::low(m));
+                high[e] = simd::subtract_16(simd::load(p + half), simd::high(m));
+                bytes[e] = simd::pack(low[e], high[e]);
+                const vec x = simd::magnitude(bytes[e]);
+                signs = simd::exclusive_or(signs, bytes[e]);
+                second = simd::smaller(second, simd::larger(least, x));
+                least = simd::smaller(least, x);
+            });
+            const vec most = outgoing(least), to_least = outgoing(second);
+            each_edge<Degree>(l.degree, [&](unsigned e) {
+                const vec m = simd::chosen(simd::magnitude(bytes[e]),
+                                           least,
+                                           most,
+                                           to_least,
+                                           simd::exclusive_or(signs, bytes[e]));
+                auto* const p = to[e] + place[e];
+                const vec a = simd::add_16(low[e], simd::low(m));
+                const vec b = simd::add_16(high[e], simd::high(m));
+                if (e < l.sharing) {
+                    const auto* const before = copy(e) + place[e];
+                    store(p,
+                          added(p, a, before),
+                          added(p + half, b, before + half),
+                          size - at);
+                } else {
+                    auto* const there = at < last ? p : end + e * width;
+                    simd::store(there, a);
+                    simd::store(there + half, b);
+                }
+                simd::store(messages + e * row + at, m);
+                place[e] = next_place(place[e]);
+            });
+        }
+        each_edge<Degree>(l.degree, [&](unsigned e) {
+            if (e < l.sharing) {
+                if (e == 0 || edges[e].group != edges[e - 1].group) {
+                    extend_shared(to[e], copy(e));
+                }
+            } else {
+                auto* const p = to[e] + (edges[e].shift + last) % size;
+                __builtin_memcpy(p, end + e * width, (size - last) * sizeof(posterior));
+                extend(to[e], wrapped(edges[e].shift));
+            }
+        });
+    }
+
+    // What is there and what \p now adds to what was before.
+    static vec added(const posterior* there, vec now, const posterior* before)
+    {
+        return simd::add_16(simd::load(there),
+                            simd::subtract_16(now, simd::load(before)));
+    }
+
+    // Some have added to the first posteriors, others to those behind the group.
+    static void extend_shared(posterior* p, const posterior* before)
+    {
+        for (unsigned i = 0; i < width; i += half) {
+            const vec x = added(p + size + i, simd::load(p + i), before + i);
+            simd::store(p + i, x);
+            simd::store(p + size + i, x);
+        }
+    }
+
+    // The first \p count of a vector's, or all.
+    static void store(posterior* p, vec a, vec b, unsigned count)
+    {
+        if (count >= width) {
+            simd::store(p, a);
+            simd::store(p + half, b);
+        } else {
+            posterior values[width];
+            simd::store(values, a);
+            simd::store(values + half, b);
+            __builtin_memcpy(p, values, count * sizeof(posterior));
+        }
+    }
+
+    // How many checks are; or only whether some are.
+    unsigned violated(bool any)
+    {
+        unsigned count = 0;
+        without_bit_before_first(bias, [&] { count = violated(d_code.layers[0]); });
+        for (unsigned i = 1; i < d_code.q && !(any && count > 0); ++i) {
+            count += violated(d_code.layers[i]);
+        }
+        return count;
+    }
+
+    unsigned violated(const layer& l) const
+    {
+        const vec zero = simd::all_16(bias);
+        const edge* const edges = d_code.edge_list + l.first_edge;
+        unsigned place[most_edges], count = 0;
+        for (unsigned e = 0; e < l.degree; ++e) {
+            place[e] = edges[e].shift;
+        }
+        for (unsigned k = 0; k < blocks; ++k) {
+            vec low = simd::all(0), high = low;
+            for (unsigned e = 0; e < l.degree; ++e) {
+                const auto* const p = group(edges[e].group) + place[e];
+                low = simd::exclusive_or(low, simd::subtract_16(simd::load(p), zero));
+                high = simd::exclusive_or(high,
+                                          simd::subtract_16(simd::load(p + half), zero));
+                place[e] = next_place(place[e]);
+            }
+            const unsigned left = size - k * width;
+            if (left < width) {
+                posterior values[width] = {};
+                store(values, low, high, left);
+                low = simd::load(values);
+                high = simd::load(values + half);
+            }
+            count += __builtin_popcountll(simd::signs(simd::pack(low, high)));
+        }
+        return count;
+    }
+
+    bool is_one(unsigned bit) const
+    {
+        const auto message = d_code.message_groups * size;
+        if (bit < message) {
+            return group(bit / size)[bit % size] < bias;
+        }
+        const auto p = bit - message;
+        return group(d_code.message_groups + p % d_code.q)[p / d_code.q] < bias;
+    }
+
+    // Of sixteen posteriors, the first bit in the lowest place.
+    static std::uint64_t ones(const posterior* p)
+    {
+        const auto of_eight = [](const posterior* q) {
+            return _mm_cmpgt_epi16(_mm_set1_epi16(bias),
+                                   _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)));
+        };
+        return unsigned(_mm_movemask_epi8(_mm_packs_epi16(of_eight(p), of_eight(p + 8))));
+    }
+
+    // Of a group, the first bit of each byte most significant.
+    static void write_group(const posterior* p, std::uint8_t* out)
+    {
+        static_assert(size % 8 == 0 && stride >= (size + 63) / 64 * 64, "");
+        for (unsigned i = 0; i < size; i += 64) {
+            auto x = ones(p + i) | ones(p + i + 16) << 16 | ones(p + i + 32) << 32 |
+                     ones(p + i + 48) << 48;
+            constexpr std::uint64_t nibbles = 0x0f0f0f0f0f0f0f0f;
+            constexpr std::uint64_t pairs = 0x3333333333333333;
+            constexpr std::uint64_t bits = 0x5555555555555555;
+            x = (x & nibbles) << 4 | (x >> 4 & nibbles);
+            x = (x & pairs) << 2 | (x >> 2 & pairs);
+            x = (x & bits) << 1 | (x >> 1 & bits);
+            __builtin_memcpy(out + i / 8, &x, (size - i < 64 ? size - i : 64) / 8);
+        }
+    }
+
+    void write_decisions() const
+    {
+        auto* out = d_frames.decisions[0];
+        const unsigned n = d_frames.out_bits;
+        unsigned bit = 0;
+        for (unsigned g = 0; g < d_code.message_groups && bit + size <= n; ++g) {
+            write_group(group(g), out);
+            out += size / 8;
+            bit += size;
+        }
+        for (; bit < n; bit += 8) {
+            unsigned byte = 0;
+            for (unsigned i = bit; i < bit + 8; ++i) {
+                byte = byte << 1 | (i < n && is_one(i));
+            }
+            *out++ = std::uint8_t(byte);
+        }
+    }
+
+    const code_view& d_code;
+    const vec d_offset, d_limit;
+    const int d_sixteenths, d_channel_limit;
+    lanes::frames& d_frames;
+    posterior* const d_posteriors;     // of groups
+    posterior* const d_copies;         // of groups that a layer shares, by edge
+    std::uint8_t* const d_messages;    // a row of each edge
+    std::uint8_t* const d_no_messages; // before the first iteration
+};
+
+void decode(const code_view& code,
+            const lanes::arithmetic& a,
+            lanes::frames& f,
+            void* scratch)
+{
+    decoder(code, a, f, scratch).decode();
+}
+
+} // namespace
+
+extern const kernel int8 = { decoder::scratch_bytes, decode };
+
+#else
+
+extern const kernel int8 = {};
+
+#endif
+
+} // namespace GPUFEC_ISA
+} // namespace circulants
+} // namespace gr::gpufec::ldpc
