@@ -31,14 +31,10 @@ struct check_tallies {
     std::uint16_t values[sizes]; //!< that are not erased, or `missing`
     std::uint16_t wrong[sizes];  //!< whose sign disagrees
 
-    //! Which of them is of so many steps; `sizes` if none is.
-    static unsigned size_of(std::uint64_t steps)
+    //! The last steps before a check that tallies of a size are made of.
+    static constexpr std::uint64_t steps(unsigned size)
     {
-        unsigned i = 0;
-        while (i < sizes && (std::uint64_t(least) << i) != steps) {
-            ++i;
-        }
-        return i;
+        return std::uint64_t(least) << size;
     }
 };
 

@@ -53,7 +53,7 @@ void lock_watch::weigh()
     // A value's share, where the lock holds.
     const double each = -(p * d_wrong + (1 - p) * d_right);
     const auto needed = 1.6 * holds / each / d_encoder->step_values();
-    for (d_sample = check_tallies::least; double(d_sample) < needed; d_sample *= 2) {
+    for (d_size = 0; double(check_tallies::steps(d_size)) < needed; ++d_size) {
     }
 }
 
@@ -62,11 +62,11 @@ bool lock_watch::judge(lock_segment& s,
                        const reader& values,
                        const check_tallies* made)
 {
+    // This runs for every check on the thread that the batches wait for.
     const auto unit = d_encoder->step_stages();
-    const auto K = s.code().constraint_length();
-    const auto first = (std::max(d_clear, s.lead + K) + unit - 1) / unit;
+    const auto known = std::max(d_clear, s.lead + s.code().constraint_length());
     const auto end = target / unit;
-    if (first >= end) {
+    if (end * unit <= known) {
         return false;
     }
     weigh();
@@ -77,17 +77,19 @@ bool lock_watch::judge(lock_segment& s,
                             std::min(1.0, double(signs.values) / averaged);
         }
     };
-    for (const auto part : { d_sample, 4 * d_sample }) {
-        if (part > end - first) {
+    for (const auto size : { d_size, d_size + 2 }) {
+        const auto part = check_tallies::steps(size);
+        if (part > end || (end - part) * unit < known) {
             break;
         }
-        const auto seen = sample(s, part, end, values, made);
+        const auto seen = sample(s, size, end, values, made);
         if (evidence(seen) < -holds) {
             cleared(end - part, seen);
             return false;
         }
     }
     // Where chance is likeliest to have begun, and before where it is not likely to.
+    const auto first = (known + unit - 1) / unit;
     const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;
     encode_again::tally signs, doubtful;
@@ -135,16 +137,16 @@ bool lock_watch::repeats(std::uint64_t from, std::uint64_t to, const reader& val
 }
 
 encode_again::tally lock_watch::sample(lock_segment& s,
-                                       std::uint64_t steps,
+                                       unsigned size,
                                        std::uint64_t end,
                                        const reader& values,
                                        const check_tallies* made)
 {
-    const auto i = made ? check_tallies::size_of(steps) : check_tallies::sizes;
-    if (i < check_tallies::sizes && made->values[i] != check_tallies::missing) {
-        return { made->values[i], made->wrong[i] };
+    if (made && size < check_tallies::sizes &&
+        made->values[size] != check_tallies::missing) {
+        return { made->values[size], made->wrong[size] };
     }
-    return encode(s, end - steps, end, values);
+    return encode(s, end - check_tallies::steps(size), end, values);
 }
 
 encode_again::tally lock_watch::encode(lock_segment& s,

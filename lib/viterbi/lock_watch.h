@@ -47,9 +47,9 @@ public:
     double chance() const { return d_chance; }
 
 private:
-    // Of the last steps before one.
+    // Of the last steps before one, as many as tallies of a size.
     encode_again::tally sample(lock_segment& s,
-                               std::uint64_t steps,
+                               unsigned size,
                                std::uint64_t end,
                                const reader& values,
                                const check_tallies* made);
@@ -68,12 +68,11 @@ private:
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
     // By the error rate, and of use for so many more stretches: the logarithms of how
-    // much likelier by chance a sign that is wrong is, and one that is right; steps at a
-    // stretch's end that are to show whether more have to be looked at, as many as
-    // tallies are made of.
+    // much likelier by chance a sign that is wrong is, and one that is right; the size of
+    // what is to show, at a stretch's end, whether more has to be looked at.
     unsigned d_weighed = 0;
     double d_wrong = 0, d_right = 0;
-    std::uint64_t d_sample = 0;
+    unsigned d_size = 0;
     std::vector<std::int8_t> d_read;
     std::vector<encode_again::tally> d_each;
 };

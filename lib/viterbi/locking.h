@@ -210,6 +210,8 @@ private:
     bool check();
     void drop_checked(std::uint64_t clear);
     std::uint64_t next_check() const;
+    bool checks_finely() const;
+    std::uint64_t checks_from(std::uint64_t target) const;
     void doubt(std::uint64_t target);
     std::uint64_t values_until_end() const;
     bool reach_end();

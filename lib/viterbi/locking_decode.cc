@@ -165,16 +165,34 @@ bool viterbi_decoder::locking::check()
             return some;
         }
         some = true;
-        const auto* const made = s.batch ? s.batch->tallies_of(target) : nullptr;
-        if (d_watch.judge(s, target, d_values, made)) {
+        const auto* made = s.batch ? s.batch->tallies_of(target) : nullptr;
+        auto checks = made && !last ? checks_from(target) : 1;
+        while (!d_watch.judge(s, target, d_values, made)) {
+            d_checked = target;
+            if (--checks == 0) {
+                break;
+            }
+            target += d_long_stretch;
+            ++made;
+        }
+        const bool lost = checks > 0;
+        const auto clear = last && !lost ? target : std::min(d_watch.clear(), d_checked);
+        s.stages = std::max(s.stages, whole(s, clear));
+        drop_checked(clear);
+        if (lost) {
             doubt(target);
             return true;
         }
-        d_checked = target;
-        const auto clear = last ? target : std::min(d_watch.clear(), target);
-        s.stages = std::max(s.stages, whole(s, clear));
-        drop_checked(clear);
     }
+}
+
+// Checks of the batch at hand that follow one another from a stage on, that one included.
+std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
+{
+    const auto& s = segment();
+    const bool regular = s.batch->every == d_long_stretch && !checks_finely();
+    return regular ? (std::min(s.collected, s.batch->end) - target) / d_long_stretch + 1
+                   : 1;
 }
 
 // Values before a stage that is sure, but for a little more, for where a lock begins
@@ -190,9 +208,14 @@ void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
 std::uint64_t viterbi_decoder::locking::next_check() const
 {
     const auto lead = segment().lead;
-    const bool finely = d_checked < lead + young || d_checked < d_finely_until;
-    return finely ? d_checked + d_stretch
-                  : lead + ((d_checked - lead) / d_long_stretch + 1) * d_long_stretch;
+    return checks_finely()
+               ? d_checked + d_stretch
+               : lead + ((d_checked - lead) / d_long_stretch + 1) * d_long_stretch;
+}
+
+bool viterbi_decoder::locking::checks_finely() const
+{
+    return d_checked < segment().lead + young || d_checked < d_finely_until;
 }
 
 // The lock seems to be lost, as what is decoded up to a stage shows.
