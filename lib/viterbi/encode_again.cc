@@ -7,15 +7,44 @@
 #include <cstdlib>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace gr::gpufec::viterbi {
 
 namespace {
 
-// The highest bit of each of eight bytes, the first byte's least significant.
+// The signs of eight values, the first one's least significant, and which are not 0.
+struct value_signs {
+    unsigned negative, not_zero;
+};
+
+#ifdef __SSE2__
+
+value_signs signs_of(const std::int8_t* values)
+{
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
+    const __m128i zero = _mm_cmpeq_epi8(eight, _mm_setzero_si128());
+    return { unsigned(_mm_movemask_epi8(eight)), ~unsigned(_mm_movemask_epi8(zero)) };
+}
+
+#else
+
 unsigned highest_bits(std::uint64_t bytes)
 {
     return ((bytes >> 7 & 0x0101010101010101u) * 0x0102040810204080u) >> 56;
 }
+
+value_signs signs_of(const std::int8_t* values)
+{
+    constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+    std::uint64_t eight;
+    std::memcpy(&eight, values, 8);
+    return { highest_bits(eight), highest_bits(((eight & low) + low) | eight) };
+}
+
+#endif
 
 // Ones of a byte: not every processor that this is compiled for counts them.
 constexpr auto ones = [] {
@@ -25,12 +54,6 @@ constexpr auto ones = [] {
     }
     return count;
 }();
-
-std::uint64_t not_zero(std::uint64_t bytes)
-{
-    constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7fu;
-    return ((bytes & low) + low) | bytes;
-}
 
 } // namespace
 
@@ -101,10 +124,9 @@ encode_again::tally encode_again::operator()(const std::uint8_t* bits,
     };
     tally all;
     const auto compare = [&](const std::int8_t* v, unsigned signs, unsigned mask) {
-        std::uint64_t eight;
-        std::memcpy(&eight, v, 8);
-        const auto there = highest_bits(not_zero(eight)) & mask;
-        const auto wrong = (highest_bits(eight) ^ signs) & there;
+        const auto seen = signs_of(v);
+        const auto there = seen.not_zero & mask;
+        const auto wrong = (seen.negative ^ signs) & there;
         if (against) {
             for (auto left = wrong; left; left &= left - 1) {
                 *against += std::uint64_t(std::abs(int(v[__builtin_ctz(left)])));

@@ -12,6 +12,14 @@ namespace gr::gpufec::viterbi {
 namespace {
 constexpr std::size_t sample_stages = 2048;
 constexpr std::size_t sample_every = 1u << 20;
+
+void fetch(const std::byte* from, std::size_t bytes)
+{
+    for (std::size_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch(from + i);
+    }
+}
+
 } // namespace
 
 channel_estimator::channel_estimator(const setup& setup)
@@ -102,6 +110,12 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
     const auto value = code.values(begin * unit);
     const auto steps = std::size_t(last - begin);
     const auto count = steps * d_encode.step_values();
+    // What is looked at next comes from memory meanwhile.
+    const auto apart = code.values(pieces_between() * d_setup.plan.decode_length);
+    if (!job.floats && !d_setup.packed4 && value + apart + count <= end) {
+        fetch(input + before + (value - first) + apart, count);
+        fetch(output + pieces_between() * (d_setup.plan.decode_length / 8), stages / 8);
+    }
     read_steps(
         job, d_setup.packed4, input, before + (value - first), count, d_values.data());
     std::memcpy(d_bits.data(), output, (stages + 7) / 8);
