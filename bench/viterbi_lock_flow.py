@@ -11,7 +11,8 @@ of one BPSK rate, with that of QPSK and DVB-S's five rates, and with the latter 
 Q are exchanged, take turns. Rates are information bits per second that leave the block.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
-                            [--presets NAME,...] [--formats int8,float] [--json FILE]
+                            [--presets NAME,...] [--formats int8,float] [--slots N]
+                            [--json FILE]
 """
 
 import argparse
@@ -62,6 +63,7 @@ def main():
     parser.add_argument("--presets", default="dvb_1_2,dvb_3_4,dvb_7_8")
     parser.add_argument("--formats", default="int8,float")
     parser.add_argument("--ring-mib", type=int, default=400)
+    parser.add_argument("--slots", type=int, default=3)
     parser.add_argument("--json")
     options = parser.parse_args()
     results = []
@@ -80,7 +82,8 @@ def main():
                 for way, (more, values) in ways.items():
                     block = gpufec.gpu_viterbi_pbvd(
                         preset=preset, soft_input=name, soft_scale=1,
-                        backend=options.backend, threads=options.threads, **more)
+                        backend=options.backend, threads=options.threads,
+                        slots=options.slots, **more)
                     rate, thread = run(
                         lambda: ring(values.view(np.uint8) if name == "int8" else values,
                                      options.ring_mib << 20),
@@ -101,7 +104,7 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump(dict(environment(), backend=options.backend, threads=options.threads,
-                           results=results), file, indent=1)
+                           slots=options.slots, results=results), file, indent=1)
 
 
 if __name__ == "__main__":
