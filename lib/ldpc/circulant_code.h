@@ -38,11 +38,12 @@ namespace circulants {
 
 compiled_variants<kernel> variants();
 
-//! Whether the kernels compute what such a rule says.
-inline bool can_follow(const message_rule& rule)
+//! Whether the kernels compute what a code's rule says.
+inline bool can_follow(const message_rule& rule, const ldpc_code& code)
 {
     return rule.precision == ldpc_precision::int8 &&
-           rule.message_limit + rule.offset <= 127;
+           rule.message_limit + rule.offset <= 127 &&
+           rule.posterior_limit(code.largest_bit_degree()) + 128 <= 32767;
 }
 
 } // namespace circulants

@@ -214,7 +214,7 @@ private:
     {
         const bool can = layered() && d_setup.soft == ldpc_soft_output::none &&
                          d_circulants.decode &&
-                         circulants::can_follow(d_setup.rule(code));
+                         circulants::can_follow(d_setup.rule(code), code);
         return can ? circulant_code::of(code) : nullptr;
     }
 
