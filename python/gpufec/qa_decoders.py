@@ -39,6 +39,21 @@ class messages(gr.basic_block):
         return [message["event"] for message in self.got]
 
 
+class tagger(gr.sync_block):
+    """Passes items on, and numbers every 61st of them by a tag."""
+
+    def __init__(self, dtype):
+        gr.sync_block.__init__(self, "tagger", [dtype], [dtype])
+
+    def work(self, input_items, output_items):
+        n = len(output_items[0])
+        output_items[0][:] = input_items[0][:n]
+        first = self.nitems_written(0)
+        for at in range(-(-first // 61) * 61, first + n, 61):
+            self.add_item_tag(0, at, pmt.intern("number"), pmt.from_long(at // 61))
+        return n
+
+
 class decoder_blocks:
     """The tests; a class for each block says how it is made and what it decodes."""
 
@@ -55,10 +70,10 @@ class decoder_blocks:
     def sink(self):
         return blocks.vector_sink_f() if self.dtype == np.float32 else blocks.vector_sink_b()
 
-    def decode(self, block, source=None):
+    def decode(self, block, source=None, between=()):
         graph = gr.top_block()
         sink = self.sink()
-        graph.connect(source or self.source(), block, sink)
+        graph.connect(source or self.source(), *between, block, sink)
         graph.run()
         tags = [(tag.offset, str(tag.key), pmt.to_python(tag.value)) for tag in sink.tags()]
         return np.array(sink.data(), self.dtype), self.steady(tags)
@@ -182,6 +197,27 @@ class decoder_blocks:
             output, tags = self.decode(block)
             np.testing.assert_array_equal(output, first[0])
             self.assertEqual(tags, first[1])
+
+    def test_another_stream_has_its_own_tags(self):
+        """Whatever was in flight when the one before was stopped."""
+        def numbered(): # to be held: Python forgets blocks that nobody has
+            return [tagger(np.float32 if self.items.dtype == np.float32 else np.uint8)]
+
+        expected = self.decode(self.block(backend="cpu", batch=3), between=numbered())
+        numbers = [tag for tag in expected[1] if tag[1] == "number"]
+        self.assertGreater(len(numbers), 10)
+        block = self.block(backend="cpu", batch=3)
+        for _ in range(2):
+            sink, between = self.sink(), numbered()
+            graph = gr.top_block()
+            graph.connect(self.source(repeat=True), *between, block, sink)
+            graph.start()
+            self.assertTrue(eventually(lambda: len(sink.data()) > 0))
+            graph.stop()
+            graph.wait()
+            output, tags = self.decode(block, between=numbered())
+            np.testing.assert_array_equal(output, expected[0])
+            self.assertEqual(tags, expected[1])
 
     def test_a_latency_out_of_range_is_refused(self):
         block = self.block(backend="cpu")
