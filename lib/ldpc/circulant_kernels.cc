@@ -14,6 +14,7 @@
 
 #include "byte_tiles.h"
 #include "circulant_kernels.h"
+#include "each_edge.h"
 
 #ifdef __SSE2__
 #include <immintrin.h>
@@ -357,23 +358,6 @@ private:
             x = simd::pack_unsigned(part(simd::low(x)), part(simd::high(x)));
         }
         return simd::add(x, simd::all(bias));
-    }
-
-    // Calls action for each edge; a degree known when this is compiled is unrolled.
-    template <unsigned Degree, class Action>
-    static inline __attribute__((always_inline)) void each_edge(unsigned degree,
-                                                                Action&& action)
-    {
-        if constexpr (Degree == 0) {
-            for (unsigned e = 0; e < degree; ++e) {
-                action(e);
-            }
-        } else {
-#pragma GCC unroll 32
-            for (unsigned e = 0; e < Degree; ++e) {
-                action(e);
-            }
-        }
     }
 
     // Edges that share a group read what it was before the layer, and add to it.

@@ -9,6 +9,7 @@
 
 #include "byte_tiles.h"
 #include "cpu_kernels.h"
+#include "each_edge.h"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
@@ -301,23 +302,6 @@ private:
             default:
                 vec inputs[max_degree];
                 one_check<0, First, Deferred>(k, k.degree, inputs);
-            }
-        }
-    }
-
-    // Calls action for each edge; a degree known when this is compiled is unrolled.
-    template <unsigned Degree, class Action>
-    static inline __attribute__((always_inline)) void each_edge(unsigned degree,
-                                                                Action&& action)
-    {
-        if constexpr (Degree == 0) {
-            for (unsigned e = 0; e < degree; ++e) {
-                action(e);
-            }
-        } else {
-#pragma GCC unroll 32
-            for (unsigned e = 0; e < Degree; ++e) {
-                action(e);
             }
         }
     }

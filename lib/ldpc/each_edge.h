@@ -1,0 +1,32 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A loop over the edges of a check, for sources that are compiled for several instruction
+ * sets: each of them has it for itself. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_EACH_EDGE_H
+#define INCLUDED_GPUFEC_LDPC_EACH_EDGE_H
+
+namespace gr::gpufec::ldpc {
+namespace {
+
+// Calls action for each edge; a degree known when this is compiled is unrolled.
+template <unsigned Degree, class Action>
+inline __attribute__((always_inline)) void each_edge(unsigned degree, Action&& action)
+{
+    if constexpr (Degree == 0) {
+        for (unsigned e = 0; e < degree; ++e) {
+            action(e);
+        }
+    } else {
+#pragma GCC unroll 32
+        for (unsigned e = 0; e < Degree; ++e) {
+            action(e);
+        }
+    }
+}
+
+} // namespace
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_EACH_EDGE_H */
