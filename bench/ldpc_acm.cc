@@ -8,11 +8,10 @@
  *
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 
+#include "ring_source.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
 #include <gnuradio/gpufec/ldpc.h>
-#include <gnuradio/io_signature.h>
-#include <gnuradio/sync_block.h>
 #include <gnuradio/top_block.h>
 #include <algorithm>
 #include <chrono>
@@ -22,7 +21,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -33,48 +31,6 @@ namespace {
 using namespace gr::gpufec;
 
 constexpr unsigned n = 64800, frames = 64;
-
-// Fills its output buffer once with items, and then says that there are more.
-class ring : public gr::sync_block
-{
-public:
-    ring(const std::vector<std::int8_t>& items, std::size_t least, bool tagged)
-        : gr::sync_block(
-              "ring", gr::io_signature::make(0, 0, 0), gr::io_signature::make(1, 1, 1)),
-          d_items(items),
-          d_tagged(tagged)
-    {
-        const auto whole = std::lcm<std::size_t>(items.size(), 4096);
-        d_size = (least + whole - 1) / whole * whole;
-        set_min_output_buffer(long(d_size)); // more than what follows asks for
-    }
-
-    int work(int room, gr_vector_const_void_star&, gr_vector_void_star& out) override
-    {
-        std::uint64_t count = room;
-        if (d_done < d_size) {
-            const auto at = d_done % d_items.size();
-            count =
-                std::min<std::uint64_t>({ count, d_size - d_done, d_items.size() - at });
-            std::memcpy(out[0], &d_items[at], count);
-        }
-        if (d_tagged) {
-            for (auto at = (d_done + n - 1) / n * n; at < d_done + count; at += n) {
-                add_item_tag(0, at, d_key, d_modcod);
-            }
-        }
-        d_done += count;
-        return int(count);
-    }
-
-private:
-    const std::vector<std::int8_t>& d_items;
-    const bool d_tagged;
-    std::size_t d_size;
-    std::uint64_t d_done = 0;
-    const pmt::pmt_t d_key = pmt::mp("XFECFRAME"),
-                     d_modcod = pmt::cons(pmt::from_long(4), pmt::PMT_F); // QPSK 1/2
-};
 
 // Of random messages, in the steps that the block expects: two per nat.
 std::vector<std::int8_t> noisy_frames(double ebn0_db)
@@ -152,7 +108,13 @@ result measure(const std::string& backend,
                                       {},
                                       "none");
     auto graph = gr::make_top_block("ldpc_acm");
-    auto source = gnuradio::make_block_sptr<ring>(items, 100u << 20, acm);
+    std::vector<bench::ring_source::tag> tags;
+    for (std::size_t at = 0; acm && at < items.size(); at += n) {
+        tags.push_back(
+            { at, pmt::mp("XFECFRAME"), pmt::cons(pmt::from_long(4), pmt::PMT_F) });
+    } // QPSK 1/2
+    auto source =
+        gnuradio::make_block_sptr<bench::ring_source>(items, 100u << 20, std::move(tags));
     graph->connect(source, 0, block, 0);
     graph->connect(block, 0, gr::blocks::null_sink::make(1), 0);
     using clock = std::chrono::steady_clock;
@@ -164,13 +126,13 @@ result measure(const std::string& backend,
     const auto begin = clock::now();
     const auto before = block->nitems_written(0);
     const auto block_before = thread_seconds("gpu_ldpc"),
-               source_before = thread_seconds("ring");
+               source_before = thread_seconds("ring_source");
     sleep(seconds);
     const auto bytes = block->nitems_written(0) - before;
     const std::chrono::duration<double> took = clock::now() - begin;
     const result r{ 8.0 * double(bytes) / took.count(),
                     (thread_seconds("gpu_ldpc") - block_before) / took.count(),
-                    (thread_seconds("ring") - source_before) / took.count(),
+                    (thread_seconds("ring_source") - source_before) / took.count(),
                     block->mean_iterations() };
     graph->stop();
     graph->wait();

@@ -4,13 +4,15 @@
 """The delay of each decoder block behind a source that keeps to a rate.
 
 The capacity of a block is measured first, then its delay at parts of it: from when a soft
-value is there to when the output item is that begins with it. It is compared with
+value is due by the clock, so that a source that is held up makes no delay shorter, to when
+the output item is there that begins with it. It is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 
 where fill is the time in which the source gives what a piece needs (a parallel block with
 both its overlaps, a codeword), T the time that the capacity implies for a full batch, and
-20 ms the scheduler's turn. What is beyond the bound is counted as late.
+20 ms the scheduler's turn. What is beyond the bound is counted as late. Source and sink are
+the module endurance_blocks of a build, in its folder bench, the streams those of soak.py.
 """
 
 import argparse
@@ -18,104 +20,63 @@ import json
 import sys
 import time
 
+import endurance_blocks
 import numpy as np
+import soak
 from benchmark_environment import environment
-from gnuradio import gpufec, gr
+from gnuradio import gr
 
-
-class source(gr.sync_block):
-    """Values at a rate, as the clock says; 0 is as fast as they go."""
-
-    def __init__(self, rate, seconds, value):
-        gr.sync_block.__init__(self, "paced", [], [np.int8])
-        self.rate, self.seconds, self.value = rate, seconds, value
-        self.sent, self.log, self.begin = 0, [], None
-
-    def work(self, _, output_items):
-        now = time.monotonic()
-        self.begin = self.begin or now
-        if now - self.begin > self.seconds:
-            return -1
-        out = output_items[0]
-        # A source that gives nothing is asked again only after a quarter of a second.
-        while self.rate and (now - self.begin) * self.rate < self.sent + 1:
-            time.sleep(0.001)
-            now = time.monotonic()
-        due = int((now - self.begin) * self.rate) - self.sent if self.rate else len(out)
-        count = min(due, len(out))
-        out[:count] = self.value
-        # When it was due, so that a source that is late makes the delay no shorter.
-        self.log.append((self.sent + count, now))
-        self.sent += count
-        return count
-
-
-class sink(gr.sync_block):
-    def __init__(self):
-        gr.sync_block.__init__(self, "clock", [np.uint8], [])
-        self.count, self.log = 0, []
-
-    def work(self, input_items, _):
-        self.log.append((self.count, time.monotonic()))
-        self.count += len(input_items[0])
-        return len(input_items[0])
-
-
-BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
-BLOCKS = {
-    # How to make one, values per output byte, and the value that is sent.
-    "viterbi": (lambda **o: gpufec.gpu_viterbi_pbvd(preset="ccsds", **o), 16, 30),
-    "ldpc": (lambda **o: gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="1/2", **o), 18, 30),
-    "sync": (lambda **o: gpufec.gpu_sync_map(BOOK, q=32, n=10, frame_symbols=210,
-                                             frame_items=2100, **o), 10, 0),
-}
+# How to make one, and values per output byte.
+BLOCKS = {"viterbi": (soak.viterbi, 16), "ldpc": (soak.ldpc, 18),
+          "sync": (lambda **options: soak.sync(frame_items=1000, **options), 10)}
 
 
 def measured(rates, seconds, options):
-    """Decodes in one flowgraph what is sent at a rate for each block that is named."""
+    """Decodes in one flowgraph what is sent at a rate for each block that is named; returns
+    each block and its sink, and the rates at which values were taken."""
     graph, chains = gr.top_block(), {}
+    ring_bytes = soak.RING_BYTES["cpu" if options["backend"] == "cpu" else "cuda"]
     for name, rate in rates.items():
-        make, per_item, value = BLOCKS[name]
-        block, there, out = make(**options), source(rate, seconds, value), sink()
+        make, per_byte = BLOCKS[name]
+        soft, block, data, _, _ = make(**options)
+        there = endurance_blocks.ring_source(soft, ring_bytes, rate=rate)
+        out = endurance_blocks.checking_sink(data, there if rate else None, per_byte)
         graph.connect(there, block, out)
-        chains[name] = (block, there, out, per_item)
-    graph.run()
-    return chains
-
-
-def delays(there, out, per_item, end_s):
-    """Of output items, from when the value that each begins with was there; but what the
-    end of the stream sends."""
-    sent = np.array(there.log)
-    came = np.array([(count, when) for count, when in out.log
-                     if when < there.begin + end_s])
-    if not len(came):
-        return np.array([])
-    index = np.searchsorted(sent[:, 0], came[:, 0] * per_item, side="right")
-    return came[:, 1] - sent[np.minimum(index, len(sent) - 1), 1]
+        chains[name] = (block, there, out)
+    graph.start()
+    # Rings are filled, and batches found.
+    warm_s = 0 if any(rates.values()) else seconds / 2
+    time.sleep(warm_s)
+    begin, given = time.monotonic(), {name: chains[name][1].given() for name in chains}
+    time.sleep(seconds - warm_s)
+    took_s = time.monotonic() - begin
+    taken = {name: (chains[name][1].given() - given[name]) / took_s for name in chains}
+    graph.stop()
+    graph.wait()
+    return {name: (block, out) for name, (block, _, out) in chains.items()}, taken
 
 
 def measure(names, args):
     """Results of blocks that run in one flowgraph, at each part of their capacities."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
-    trial_s = min(5, args.seconds)
-    chains = measured(dict.fromkeys(names, 0), trial_s, options)
-    capacities = {name: chains[name][1].sent / trial_s for name in names}
+    _, capacities = measured(dict.fromkeys(names, 0), min(6, args.seconds), options)
     results = []
     for part in map(float, args.parts.split(",")):
         rates = {name: capacities[name] * part / 100 for name in names}
-        for name, (block, there, out, per_item) in measured(rates, args.seconds, options).items():
+        chains, taken = measured(rates, args.seconds, options)
+        for name, (block, out) in chains.items():
             if name != "viterbi":
-                values = piece = {"ldpc": 16200, "sync": 2100}[name]
+                values = piece = {"ldpc": 16200, "sync": 1000}[name]
             else:
                 values = 2 * block.decode_length()
                 piece = values + 4 * block.overlap()
             batch_s = block.batch() * values / capacities[name]
-            found = delays(there, out, per_item, args.seconds)
+            found = out.delays()
             bound = piece / rates[name] + args.max_latency_ms / 1e3 + 4 * batch_s + 0.020
             results.append(dict(
                 block=name, part=part, together=args.together, values_per_s=round(rates[name]),
-                kept_up=there.sent >= 0.99 * rates[name] * args.seconds,
+                kept_up=bool(taken[name] >= 0.99 * rates[name]), bytes=out.count(),
+                wrong=out.wrong(),
                 p50_ms=round(1e3 * float(np.percentile(found, 50)), 2),
                 p99_ms=round(1e3 * float(np.percentile(found, 99)), 2),
                 max_ms=round(1e3 * float(found.max()), 2),
@@ -146,7 +107,7 @@ def main():
             json.dump(dict(environment=environment(), seconds=args.seconds,
                            max_latency_ms=args.max_latency_ms, results=results), file, indent=1)
             file.write("\n")
-    return any(result["late"] for result in results)
+    return any(result["late"] or result["wrong"] for result in results)
 
 
 if __name__ == "__main__":

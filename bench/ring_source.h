@@ -1,0 +1,155 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#ifndef INCLUDED_GPUFEC_BENCH_RING_SOURCE_H
+#define INCLUDED_GPUFEC_BENCH_RING_SOURCE_H
+
+#include <gnuradio/block_detail.h>
+#include <gnuradio/buffer.h>
+#include <gnuradio/io_signature.h>
+#include <gnuradio/sync_block.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gr::gpufec::bench {
+
+/*! A source of int8 that takes nothing of the memory's speed: it fills its output buffer
+ * once with a period of items, and from there on says that there are more.
+ *
+ * \p tags are put at their offsets in each period, and must be sorted by them. With a
+ * rate, items come when they are due by the clock. */
+class ring_source : public gr::sync_block
+{
+public:
+    typedef std::shared_ptr<ring_source> sptr;
+    using clock = std::chrono::steady_clock;
+
+    struct tag {
+        std::uint64_t offset;
+        pmt::pmt_t key, value;
+    };
+
+    /*! \p least_bytes of the buffer; \p rate in items per second, 0 for as many as fit */
+    ring_source(std::vector<std::int8_t> items,
+                std::size_t least_bytes,
+                std::vector<tag> tags = {},
+                double rate = 0)
+        : gr::sync_block("ring_source",
+                         gr::io_signature::make(0, 0, 0),
+                         gr::io_signature::make(1, 1, 1)),
+          d_items(std::move(items)),
+          d_tags(std::move(tags)),
+          d_rate(rate)
+    {
+        if (d_items.empty()) {
+            throw std::invalid_argument("items: none");
+        }
+        constexpr std::size_t page = 4096;
+        const auto whole = std::lcm(d_items.size(), page);
+        d_size = (least_bytes + whole - 1) / whole * whole;
+        set_min_output_buffer(long(d_size)); // more than what follows asks for
+    }
+
+    //! Items given since the stream began.
+    std::uint64_t given() const { return d_given; }
+
+    //! Nothing is given while it rests.
+    void set_rests(bool rests) { d_rests = rests; }
+
+    //! Before a flowgraph that was stopped starts again, which makes new buffers.
+    void reset()
+    {
+        d_given = 0;
+        set_max_output_buffer(-1); // GNU Radio sets it, and then looks at no other size
+    }
+
+    //! When an item is due, of a source with a rate that has begun.
+    clock::time_point due(std::uint64_t item) const
+    {
+        return clock::time_point(clock::duration(d_begin)) +
+               std::chrono::duration_cast<clock::duration>(
+                   std::chrono::duration<double>(double(item + 1) / d_rate));
+    }
+
+    int work(int room, gr_vector_const_void_star&, gr_vector_void_star& out) override
+    {
+        if (d_rests) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            return 0;
+        }
+        const auto first = d_given.load();
+        if (first == 0 && std::size_t(detail()->output(0)->bufsize()) != d_size) {
+            throw std::runtime_error("ring_source: the buffer holds no whole periods");
+        }
+        const auto count = std::min<std::uint64_t>(room, allowed(first));
+        auto* const to = static_cast<std::int8_t*>(out[0]);
+        const auto fresh = first < d_size ? std::min(count, d_size - first) : 0;
+        for (std::uint64_t done = 0; done < fresh;) {
+            const auto at = (first + done) % d_items.size();
+            const auto some = std::min<std::uint64_t>(fresh - done, d_items.size() - at);
+            std::memcpy(to + done, &d_items[at], some);
+            done += some;
+        }
+        add_tags(first, first + count);
+        d_given = first + count;
+        return int(count);
+    }
+
+private:
+    // Of a source with a rate at least one: GNU Radio asks a source that gives nothing
+    // again only after a quarter of a second.
+    std::uint64_t allowed(std::uint64_t given)
+    {
+        if (d_rate == 0) {
+            return ~std::uint64_t(0);
+        }
+        if (d_begin == 0) {
+            d_begin = clock::now().time_since_epoch().count();
+        }
+        while (clock::now() < due(given)) {
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }
+        const auto now = clock::now().time_since_epoch().count();
+        const std::chrono::duration<double> ran = clock::duration(now - d_begin);
+        return std::max<std::uint64_t>(given + 1, std::uint64_t(ran.count() * d_rate)) -
+               given;
+    }
+
+    void add_tags(std::uint64_t begin, std::uint64_t end)
+    {
+        if (d_tags.empty()) {
+            return;
+        }
+        const auto period = d_items.size();
+        for (auto start = begin / period * period; start < end; start += period) {
+            for (const auto& each : d_tags) {
+                const auto at = start + each.offset;
+                if (at >= begin && at < end) {
+                    add_item_tag(0, at, each.key, each.value);
+                }
+            }
+        }
+    }
+
+    const std::vector<std::int8_t> d_items;
+    const std::vector<tag> d_tags;
+    const double d_rate;
+    std::size_t d_size;
+    std::atomic<std::uint64_t> d_given{ 0 };
+    std::atomic<clock::rep> d_begin{ 0 };
+    std::atomic<bool> d_rests{ false };
+};
+
+} // namespace gr::gpufec::bench
+
+#endif /* INCLUDED_GPUFEC_BENCH_RING_SOURCE_H */
