@@ -27,8 +27,7 @@ from benchmark_environment import environment
 from gnuradio import gr
 
 # How to make one, and values per output byte.
-BLOCKS = {"viterbi": (soak.viterbi, 16), "ldpc": (soak.ldpc, 18),
-          "sync": (lambda **options: soak.sync(frame_items=1000, **options), 10)}
+BLOCKS = {"viterbi": (soak.viterbi, 16), "ldpc": (soak.ldpc, 18), "sync": (soak.sync, 10)}
 
 
 def measured(rates, seconds, options):
@@ -38,7 +37,7 @@ def measured(rates, seconds, options):
     ring_bytes = soak.RING_BYTES["cpu" if options["backend"] == "cpu" else "cuda"]
     for name, rate in rates.items():
         make, per_byte = BLOCKS[name]
-        soft, block, data, _, _ = make(**options)
+        soft, block, data, _ = make(**options)
         there = endurance_blocks.ring_source(soft, ring_bytes, rate=rate)
         out = endurance_blocks.checking_sink(data, there if rate else None, per_byte)
         graph.connect(there, block, out)

@@ -81,6 +81,13 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
+    // Also called by unlock(), which may leave another buffer, or another place in it.
+    bool start() override
+    {
+        d_filled_at = d_given + d_size;
+        return true;
+    }
+
     int work(int room, gr_vector_const_void_star&, gr_vector_void_star& out) override
     {
         if (d_rests) {
@@ -88,12 +95,12 @@ public:
             return 0;
         }
         const auto first = d_given.load();
-        if (first == 0 && std::size_t(detail()->output(0)->bufsize()) != d_size) {
+        if (std::size_t(detail()->output(0)->bufsize()) != d_size) {
             throw std::runtime_error("ring_source: the buffer holds no whole periods");
         }
         const auto count = std::min<std::uint64_t>(room, allowed(first));
         auto* const to = static_cast<std::int8_t*>(out[0]);
-        const auto fresh = first < d_size ? std::min(count, d_size - first) : 0;
+        const auto fresh = first < d_filled_at ? std::min(count, d_filled_at - first) : 0;
         for (std::uint64_t done = 0; done < fresh;) {
             const auto at = (first + done) % d_items.size();
             const auto some = std::min<std::uint64_t>(fresh - done, d_items.size() - at);
@@ -145,6 +152,7 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
+    std::uint64_t d_filled_at = 0; // the number of the item when the buffer holds periods
     std::atomic<std::uint64_t> d_given{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };

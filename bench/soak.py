@@ -40,8 +40,8 @@ def run(*chain):
     return np.array(sink.data(), np.uint8)
 
 
-# What is sent again and again, the block, the bytes it is decoded to, places and values of
-# length tags, and how many bytes so many values are decoded to.
+# What is sent again and again, the block, the bytes it is decoded to, and how many bytes so
+# many values are decoded to.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
     data[-1] = 0  # so that the period ends in the state that it begins in
@@ -50,7 +50,7 @@ def viterbi(**options):
     soft = (2 * coded.astype(np.int8) - 1) * 60
     block = gpufec.gpu_viterbi_pbvd(preset="ccsds", **options)
     blocks_of = 2 * block.decode_length(), 2 * block.overlap()
-    return soft, block, data, [], lambda items: (
+    return soft, block, data, lambda items: (
         max(0, items - blocks_of[1]) // blocks_of[0] * block.decode_length() // 8)
 
 
@@ -60,7 +60,7 @@ def ldpc(**options):
                 gpufec.ldpc_encoder(frame_size="short", rate="1/2", packed_output=False))
     soft = (1 - 2 * coded.astype(np.int8)) * 8
     block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="1/2", **options)
-    return soft, block, np.packbits(bits), [], lambda items: items // 16200 * 900
+    return soft, block, np.packbits(bits), lambda items: items // 16200 * 900
 
 
 def sync(**options):
@@ -69,9 +69,8 @@ def sync(**options):
     data = rng.integers(0, 32, 20 * 100).astype(np.uint8)
     coded = run(blocks.vector_source_b(data.tolist()),
                 gpufec.sync_encoder(code, q=32, n=10, frame_symbols=100))
-    block = gpufec.gpu_sync_map(code, q=32, n=10, frame_symbols=100, **options)
-    lengths = [] if "frame_items" in options else [(i * 1000, 1000) for i in range(20)]
-    return (coded.astype(np.int8), block, data, lengths, lambda items: items // 1000 * 100)
+    block = gpufec.gpu_sync_map(code, q=32, n=10, frame_symbols=100, frame_items=1000, **options)
+    return coded.astype(np.int8), block, data, lambda items: items // 1000 * 100
 
 
 SETTERS = {"viterbi": lambda block, rng: block.set_soft_scale(rng.uniform(10, 60)),
@@ -79,9 +78,10 @@ SETTERS = {"viterbi": lambda block, rng: block.set_soft_scale(rng.uniform(10, 60
            "sync": lambda block, rng: block.set_max_latency_ms(rng.uniform(0, 50))}
 
 
+PERIODS = 64  # from one storm of tags to the next
 # At least; more than any block asks for.
 RING_BYTES = {"cpu": 32 << 20, "cuda": 384 << 20}
-CALM_S = 15  # at the beginning and at the end nothing happens, so that rates can be compared
+CALM_S = 20  # at the beginning and at the end nothing happens, so that rates can be compared
 WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
@@ -89,11 +89,11 @@ class stream:
     """A decoder between its source and its sink."""
 
     def __init__(self, graph, made, ring_bytes):
-        soft, self.block, data, lengths, self.decoded = made
-        items = np.ascontiguousarray(soft, np.int8)
-        tags = ([(at, "soak", at) for at in range(0, len(items), max(1, len(items) // 50))]
-                + [(at, "packet_len", length) for at, length in lengths])
-        self.source = endurance_blocks.ring_source(items, ring_bytes, sorted(tags))
+        soft, self.block, data, self.decoded = made
+        # A storm of tags, and then none for a while, or they would be all that costs.
+        tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
+        items = np.tile(np.asarray(soft, np.int8), PERIODS)
+        self.source = endurance_blocks.ring_source(items, ring_bytes, tags)
         self.sink = endurance_blocks.checking_sink(np.asarray(data, np.uint8))
         graph.connect(self.source, self.block, self.sink)
 

@@ -20,13 +20,18 @@
 
 namespace gr::gpufec {
 
+constexpr unsigned most_slots = 16;
+
 //! Refuses what no decoder can run with. \throws std::invalid_argument
 inline void check_run_options(const run_options& run, std::size_t most_pieces)
 {
     const auto from = [](std::size_t least, std::size_t most) {
         return std::to_string(least) + " to " + std::to_string(most);
     };
-    require(run.slots >= 1 && run.slots <= 16, "slots", run.slots, from(1, 16));
+    require(run.slots >= 1 && run.slots <= most_slots,
+            "slots",
+            run.slots,
+            from(1, most_slots));
     require(run.threads >= 1 && run.threads <= 256, "threads", run.threads, from(1, 256));
     require(run.batch <= most_pieces, "batch", run.batch, from(0, most_pieces));
     require(!run.devices.empty() && run.devices.size() <= 16,

@@ -4,6 +4,7 @@
 /* Between the caller and what searches or decodes. */
 
 #include "locking.h"
+#include "pipeline/stream_decoder.h"
 
 namespace gr::gpufec {
 
@@ -137,6 +138,11 @@ void viterbi_decoder::locking::open(unsigned which)
         o.lock = "off";
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
+        }
+        // A batch stays in its slot until it is judged. What is not allowed is left to be
+        // refused.
+        if (o.slots >= 1 && o.slots < most_slots) {
+            ++o.slots;
         }
         d_input.use(nullptr, nullptr);
         d_decoder.reset();

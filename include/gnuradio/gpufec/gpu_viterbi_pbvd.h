@@ -96,7 +96,8 @@ public:
      * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
      * \param batch parallel blocks decoded at once; 0: chosen from the device
-     * \param slots batches in flight on each device, 1 to 16
+     * \param slots batches in flight on each device, 1 to 16; with a lock one more, if
+     *        there may be, for batches are judged in their slots
      * \param max_latency_ms a batch that does not fill within this time goes as it is
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
