@@ -241,11 +241,17 @@ channel_estimate estimate_of(viterbi_options options, const std::vector<std::byt
     std::vector<std::uint8_t> out(1u << 16);
     for (std::size_t at = 0; !decoder.done(); decoder.flush_if_due()) {
         const auto left = items.size() / size - at;
-        at += decoder.push(items.data() + at * size, left);
+        const auto taken = decoder.push(items.data() + at * size, left);
+        at += taken;
         if (left == 0) {
             decoder.finish();
         }
+        bool some = taken > 0;
         while (decoder.pull(out.data(), out.size()) > 0) {
+            some = true;
+        }
+        if (!some && !decoder.done()) {
+            decoder.wait();
         }
     }
     return decoder.estimate();

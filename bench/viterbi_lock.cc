@@ -14,7 +14,7 @@
  * noise: Gaussian noise, searched for all of these, for so many seconds at most.
  * rates: soft values per second while locked, with and without a lock to find, and while
  *        searching; by the clock, and by the time of processors, which does not count
- * what else the machine does. */
+ *        what else the machine does. Costs are medians over pairs of short turns. */
 
 #include "channel/awgn.h"
 #include "json.h"
@@ -423,13 +423,14 @@ double processor_time()
 // `values` over and over.
 struct pace {
     double by_clock = 0, by_processor = 0;
-
-    void take_better(const pace& other)
-    {
-        by_clock = std::max(by_clock, other.by_clock);
-        by_processor = std::max(by_processor, other.by_processor);
-    }
 };
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + values.size() / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
 
 pace pace_of(viterbi_decoder& decoder,
              const std::vector<std::int8_t>& values,
@@ -439,17 +440,24 @@ pace pace_of(viterbi_decoder& decoder,
     std::uint64_t pushed = 0;
     std::size_t at = 0;
     const auto begin = now(), used = processor_time();
-    while (now() - begin < seconds) {
-        const auto n = decoder.push(values.data() + at,
-                                    std::min<std::size_t>(1 << 18, values.size() - at));
-        pushed += n;
-        at = (at + n) % values.size();
+    auto last = begin;
+    // Then all that is in flight, or the next one's turn would pay for it.
+    for (bool idle = false; !idle;) {
+        std::size_t n = 0;
+        if (last - begin < seconds) {
+            n = decoder.push(values.data() + at,
+                             std::min<std::size_t>(1 << 18, values.size() - at));
+            pushed += n;
+            at = (at + n) % values.size();
+        }
         const auto got = decoder.pull_packed(out.data(), out.size());
-        if (n == 0 && got == 0) {
-            decoder.wait(std::chrono::milliseconds(10));
+        if (n > 0 || got > 0) {
+            last = now();
+        } else {
+            idle = !decoder.wait(std::chrono::milliseconds(10));
         }
     }
-    return { double(pushed) / (now() - begin),
+    return { double(pushed) / (last - begin),
              double(pushed) / (processor_time() - used) };
 }
 
@@ -469,22 +477,32 @@ json paces(const settings& s, double seconds)
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // In turns, so that what else the machine does meets both.
-        pace best[2];
+        // In many short turns, each against the one beside it: what else the machine does
+        // meets both.
+        constexpr int turns = 21;
         viterbi_decoder without(plain), with(o);
         for (auto* decoder : { &without, &with }) {
-            pace_of(*decoder, values, seconds / 2);
+            pace_of(*decoder, values, seconds / 10);
         }
-        for (int turn = 0; turn < 5; ++turn) {
-            best[0].take_better(pace_of(without, values, seconds / 5));
-            best[1].take_better(pace_of(with, values, seconds / 5));
+        std::vector<double> plain_rate, locked_rate, cost, cost_in_processor_time;
+        for (int turn = 0; turn < turns; ++turn) {
+            pace pair[2];
+            for (const bool locked : { turn % 2 == 0, turn % 2 != 0 }) {
+                pair[locked] = pace_of(locked ? with : without, values, seconds / turns);
+            }
+            plain_rate.push_back(pair[0].by_clock);
+            locked_rate.push_back(pair[1].by_clock);
+            cost.push_back(1 - pair[1].by_clock / pair[0].by_clock);
+            cost_in_processor_time.push_back(1 -
+                                             pair[1].by_processor / pair[0].by_processor);
         }
-        rows.add(json::object({ { "preset", r.preset },
-                                { "values_per_s", best[0].by_clock },
-                                { "values_per_s_locked", best[1].by_clock },
-                                { "cost", 1 - best[1].by_clock / best[0].by_clock },
-                                { "cost_in_processor_time",
-                                  1 - best[1].by_processor / best[0].by_processor } }));
+        rows.add(json::object(
+            { { "preset", r.preset },
+              { "values_per_s", median(plain_rate) },
+              { "values_per_s_locked", median(locked_rate) },
+              { "turns", turns },
+              { "cost", median(cost) },
+              { "cost_in_processor_time", median(cost_in_processor_time) } }));
     }
     std::vector<std::int8_t> noise;
     const counter_random random(1);

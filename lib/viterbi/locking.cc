@@ -141,7 +141,7 @@ void viterbi_decoder::locking::open(unsigned which)
         }
         // A batch stays in its slot until it is judged. What is not allowed is left to be
         // refused.
-        if (o.slots >= 1 && o.slots < most_slots) {
+        if (o.where != backend::cpu && o.slots >= 1 && o.slots < most_slots) {
             ++o.slots;
         }
         d_input.use(nullptr, nullptr);
