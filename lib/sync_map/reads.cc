@@ -1,0 +1,130 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "reads.h"
+#include <algorithm>
+#include <cmath>
+
+namespace gr::gpufec::sync_map {
+
+namespace {
+
+// Of what all reads say: so small that it is no prior of any, and no double is denormal.
+constexpr double least_total = 1e-280;
+
+// As parts of the largest, with \p least at least.
+void scale(double* row, unsigned q, double least)
+{
+    const double largest = *std::max_element(row, row + q);
+    for (unsigned D = 0; D < q; ++D) {
+        row[D] = std::max(least, row[D] / largest);
+    }
+}
+
+} // namespace
+
+read_rule::read_rule(unsigned symbols, unsigned q, unsigned reads, bool remember)
+    : d_symbols(symbols),
+      d_q(q),
+      d_reads(reads),
+      d_remember(remember),
+      d_others(q),
+      d_row(q),
+      d_priors(std::size_t(symbols) * q)
+{
+}
+
+double read_rule::bytes() const
+{
+    const double values = double(d_symbols) * d_q;
+    return values * (sizeof(double) + sizeof(float) * (1 + (d_remember ? d_reads : 0)));
+}
+
+void read_rule::begin(read_beliefs& b, const float* weights) const
+{
+    const auto values = std::size_t(d_symbols) * d_q;
+    b.total.assign(values, 1.0);
+    b.said.resize(d_remember ? d_reads : 0);
+    for (auto& said : b.said) {
+        said.assign(values, 1.0f);
+    }
+    b.known.clear();
+    for (unsigned i = 0; weights && i < d_symbols; ++i) {
+        const auto* const row = weights + std::size_t(i) * d_q;
+        float largest = 0;
+        double sum = 0;
+        for (unsigned D = 0; D < d_q; ++D) {
+            largest = std::max(largest, row[D]);
+            sum += row[D] > 0 ? row[D] : 0;
+        }
+        // Rows that a decoder takes for uniform.
+        const bool nothing = !(sum > 0) || !std::isfinite(sum);
+        for (unsigned D = 0; D < d_q; ++D) {
+            b.known.push_back(nothing ? 1 : row[D] > 0 ? row[D] / largest : 0);
+        }
+    }
+}
+
+// d_others and the priors of one symbol.
+void read_rule::weigh_others(const read_beliefs& b, unsigned r, unsigned i, float* priors)
+{
+    const auto at = std::size_t(i) * d_q;
+    for (unsigned D = 0; D < d_q; ++D) {
+        d_others[D] = b.total[at + D] / (d_remember ? b.said[r][at + D] : 1);
+    }
+    scale(d_others.data(), d_q, 0);
+    for (unsigned D = 0; D < d_q; ++D) {
+        priors[D] =
+            std::max(least_said, d_others[D]) * (b.known.empty() ? 1.0 : b.known[at + D]);
+    }
+}
+
+const float* read_rule::priors(const read_beliefs& b, unsigned r)
+{
+    for (unsigned i = 0; i < d_symbols; ++i) {
+        weigh_others(b, r, i, d_priors.data() + std::size_t(i) * d_q);
+    }
+    return d_priors.data();
+}
+
+template <class Value>
+void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
+{
+    for (unsigned i = 0; i < d_symbols; ++i) {
+        const auto at = std::size_t(i) * d_q;
+        weigh_others(b, r, i, d_priors.data());
+        for (unsigned D = 0; D < d_q; ++D) {
+            d_row[D] = d_priors[D] > 0 ? L[at + D] / double(d_priors[D]) : 0;
+        }
+        scale(d_row.data(), d_q, least_said);
+        auto* const total = b.total.data() + at;
+        for (unsigned D = 0; D < d_q; ++D) {
+            const float says = d_row[D];
+            if (d_remember) {
+                b.said[r][at + D] = says;
+            }
+            total[D] = d_others[D] * says;
+        }
+        scale(total, d_q, least_total);
+    }
+}
+
+const double* read_rule::symbol(const read_beliefs& b, unsigned i, bool extrinsic)
+{
+    const auto at = std::size_t(i) * d_q;
+    double sum = 0;
+    for (unsigned D = 0; D < d_q; ++D) {
+        const bool known = !extrinsic && !b.known.empty();
+        d_row[D] = b.total[at + D] * (known ? b.known[at + D] : 1.0);
+        sum += d_row[D];
+    }
+    for (auto& p : d_row) {
+        p /= sum;
+    }
+    return d_row.data();
+}
+
+template void read_rule::take(read_beliefs&, unsigned, const float*);
+template void read_rule::take(read_beliefs&, unsigned, const double*);
+
+} // namespace gr::gpufec::sync_map
