@@ -126,12 +126,16 @@ sync_options parse(const option_values& values)
     return o;
 }
 
-sync_reads_options parse_reads(const option_values& values)
+// Says in \p code how many of several there are.
+sync_reads_options parse_reads(const option_values& values, json& code)
 {
     sync_reads_options o = parse(values);
     o.reads = values.integer("reads");
     o.passes = values.integer("passes");
     check_reads(o);
+    if (o.reads > 1) {
+        code.add("reads", o.reads).add("passes", o.passes);
+    }
     return o;
 }
 
@@ -379,9 +383,9 @@ private:
     std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
 };
 
-std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json&)
+std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json& code)
 {
-    const auto options = parse_reads(values);
+    const auto options = parse_reads(values, code);
     const bool framed = options.mode == sync_mode::framed;
     if (framed && !values.has("lengths")) {
         throw usage_error("--lengths is missing: needed with --mode framed");
@@ -459,8 +463,8 @@ std::vector<double> parse_probabilities(const std::string& text)
 class sync_simulation : public simulation_adapter<simulation_options, simulation_result>
 {
 public:
-    explicit sync_simulation(const option_values& values)
-        : simulation_adapter({ parse_reads(values) }), d_ranged(values.has("range"))
+    sync_simulation(const option_values& values, json& code)
+        : simulation_adapter({ parse_reads(values, code) }), d_ranged(values.has("range"))
     {
         options.seed = values.seed("seed");
         options.min_errors = values.count("min-errors");
@@ -527,8 +531,8 @@ decoder_trait sync_trait()
               "probabilities. Errors come in bursts, so that intervals (95 %) are from "
               "frame to frame.",
               std::string(reads_options) + ber_options };
-    t.make_simulation = [](const option_values& values, json&) {
-        return std::make_unique<sync_simulation>(values);
+    t.make_simulation = [](const option_values& values, json& code) {
+        return std::make_unique<sync_simulation>(values, code);
     };
     t.decode = {
         "Decodes received items, one bit per byte or floats, from IN to symbols, "
