@@ -10,6 +10,7 @@
 #include <gnuradio/gpufec/sync_reads.h>
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 namespace gr::gpufec::sync_map {
@@ -96,7 +97,8 @@ decoded_reads decode_with(Decoder& decoder, const test_reads& data)
         const auto& y = data.received[k];
         const auto* const priors =
             data.priors.empty() ? nullptr : data.priors[k / data.options.reads].data();
-        while (!decoder.push_frame(y.data(), y.size(), priors)) {
+        const auto count = y.size() / (data.options.soft_input ? sizeof(float) : 1);
+        while (!decoder.push_frame(y.data(), count, priors)) {
             take_all<Value>(decoder, out);
             decoder.wait(milliseconds(10));
         }
@@ -276,6 +278,22 @@ TEST_P(sync_reads, give_every_output)
                 EXPECT_NEAR(llrs.values[f][i * 3 + b], llr, 0.51);
             }
         }
+    }
+}
+
+TEST_P(sync_reads, may_be_soft)
+{
+    auto data = make(codebook_random(6, 8, 12, 4), { 0.03, 0.04, 0.02 }, 5, 3);
+    const auto hard = decode<double>(data);
+    data.options.soft_input = true;
+    for (auto& read : data.received) {
+        const std::vector<float> soft(read.begin(), read.end());
+        read.resize(soft.size() * sizeof(float));
+        std::memcpy(read.data(), soft.data(), read.size());
+    }
+    const auto decoded = decode<double>(data);
+    for (unsigned f = 0; f < data.frames; ++f) {
+        EXPECT_LE(largest_difference(decoded.values[f], hard.values[f]), 1e-9);
     }
 }
 
