@@ -281,6 +281,37 @@ TEST_P(sync_reads, give_every_output)
     }
 }
 
+TEST_P(sync_reads, that_come_later_have_their_probability_given_those_before)
+{
+    auto data = make(codebook_random(6, 8, 12, 4), { 0.03, 0.04, 0.02 }, 5, 2);
+    const auto twice = decode<double>(data);
+    data.options.passes = 1;
+    const auto once = decode<double>(data);
+    // The same, a read at a time.
+    test_reads first = data, second = data;
+    first.options.reads = second.options.reads = 1;
+    first.received.clear();
+    second.received.clear();
+    for (unsigned f = 0; f < data.frames; ++f) {
+        first.received.push_back(data.received[2 * f]);
+        second.received.push_back(data.received[2 * f + 1]);
+    }
+    const auto before = decode<double>(first);
+    second.options.priors = true;
+    for (const auto& L : before.values) {
+        second.priors.emplace_back(L.begin(), L.end());
+    }
+    const auto after = decode<double>(second);
+    for (unsigned f = 0; f < data.frames; ++f) {
+        const double expected =
+            before.statuses[f].log_probability + after.statuses[f].log_probability;
+        EXPECT_NEAR(once.statuses[f].log_probability, expected, 1e-5);
+        EXPECT_NEAR(twice.statuses[f].log_probability, expected, 1e-5);
+        EXPECT_EQ(once.statuses[f].end_drift, after.statuses[f].end_drift);
+        EXPECT_LE(largest_difference(once.values[f], after.values[f]), 1e-6);
+    }
+}
+
 TEST_P(sync_reads, may_be_soft)
 {
     auto data = make(codebook_random(6, 8, 12, 4), { 0.03, 0.04, 0.02 }, 5, 3);
