@@ -3,6 +3,7 @@
 
 #include "reads.h"
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 namespace gr::gpufec::sync_map {
@@ -12,12 +13,29 @@ namespace {
 // Of what all reads say: so small that it is no prior of any, and no double is denormal.
 constexpr double least_total = 1e-280;
 
+// In lanes, which compilers take for a vector.
+double largest_of(const double* row, unsigned q)
+{
+    constexpr unsigned lanes = 8;
+    double largest[lanes] = {};
+    unsigned D = 0;
+    for (; D + lanes <= q; D += lanes) {
+        for (unsigned k = 0; k < lanes; ++k) {
+            largest[k] = std::max(largest[k], row[D + k]);
+        }
+    }
+    for (; D < q; ++D) {
+        largest[0] = std::max(largest[0], row[D]);
+    }
+    return *std::max_element(largest, largest + lanes);
+}
+
 // As parts of the largest, with \p least at least.
 void scale(double* row, unsigned q, double least)
 {
-    const double largest = *std::max_element(row, row + q);
+    const double factor = 1 / largest_of(row, q);
     for (unsigned D = 0; D < q; ++D) {
-        row[D] = std::max(least, row[D] / largest);
+        row[D] = std::max(least, row[D] * factor);
     }
 }
 
@@ -69,13 +87,25 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
 void read_rule::weigh_others(const read_beliefs& b, unsigned r, unsigned i, float* priors)
 {
     const auto at = std::size_t(i) * d_q;
-    for (unsigned D = 0; D < d_q; ++D) {
-        d_others[D] = b.total[at + D] / (d_remember ? b.said[r][at + D] : 1);
+    const auto* const total = b.total.data() + at;
+    auto* const others = d_others.data();
+    if (d_remember) {
+        const auto* const said = b.said[r].data() + at;
+        for (unsigned D = 0; D < d_q; ++D) {
+            others[D] = total[D] / said[D];
+        }
+    } else {
+        std::copy_n(total, d_q, others);
     }
-    scale(d_others.data(), d_q, 0);
+    scale(others, d_q, 0);
     for (unsigned D = 0; D < d_q; ++D) {
-        priors[D] =
-            std::max(least_said, d_others[D]) * (b.known.empty() ? 1.0 : b.known[at + D]);
+        priors[D] = std::max(least_said, others[D]);
+    }
+    if (!b.known.empty()) {
+        const auto* const known = b.known.data() + at;
+        for (unsigned D = 0; D < d_q; ++D) {
+            priors[D] = std::max(least_said, others[D]) * known[D];
+        }
     }
 }
 
@@ -90,20 +120,23 @@ const float* read_rule::priors(const read_beliefs& b, unsigned r)
 template <class Value>
 void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
 {
+    const auto* const priors = d_priors.data();
+    const auto* const others = d_others.data();
+    auto* const row = d_row.data();
     for (unsigned i = 0; i < d_symbols; ++i) {
         const auto at = std::size_t(i) * d_q;
         weigh_others(b, r, i, d_priors.data());
         for (unsigned D = 0; D < d_q; ++D) {
-            d_row[D] = d_priors[D] > 0 ? L[at + D] / double(d_priors[D]) : 0;
+            // What is ruled out beforehand has the posterior 0.
+            row[D] = L[at + D] / std::max<double>(priors[D], FLT_MIN);
         }
-        scale(d_row.data(), d_q, least_said);
+        scale(row, d_q, least_said);
         auto* const total = b.total.data() + at;
+        if (d_remember) {
+            std::copy_n(row, d_q, b.said[r].data() + at);
+        }
         for (unsigned D = 0; D < d_q; ++D) {
-            const float says = d_row[D];
-            if (d_remember) {
-                b.said[r][at + D] = says;
-            }
-            total[D] = d_others[D] * says;
+            total[D] = others[D] * float(row[D]);
         }
         scale(total, d_q, least_total);
     }
