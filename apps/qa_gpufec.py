@@ -153,6 +153,12 @@ class qa_usage(unittest.TestCase):
         self.check_refused("--runs", "bench", "sync", "--runs", "0")
         self.check_refused("--seconds", "bench", "sync", "--seconds", "0")
         self.check_refused("--pace", "decode", "sync", "--pace", "-1", "a", "b")
+        for command in (["ber", "sync"], ["decode", "sync", "--lengths", os.devnull]):
+            files = ["a", "b"] if command[0] == "decode" else []
+            for option, value in (("reads", "0"), ("reads", "257"), ("reads", "two"),
+                                  ("passes", "0"), ("passes", "17")):
+                self.check_refused("--" + option, *command, "--" + option, value, *files)
+        self.check_refused("--reads", "ber", "sync", "--mode", "stream", "--reads", "2")
         self.check_refused("--lengths", "decode", "sync", "a", "b")
         self.check_refused("--lengths", "decode", "sync", "--lengths", "/nowhere", "a", "b")
         self.check_refused("--lengths", "decode", "sync", "--mode", "stream", "--lengths",
@@ -443,6 +449,28 @@ class qa_ber_sync(unittest.TestCase):
         self.assertEqual((point["p_insert"], point["p_delete"]), (0.03, 0))
         self.assertTrue(0 < point["ser"] < 0.1)
 
+    def test_more_reads_err_less(self):
+        arguments = ["--range", "0.03", "--codebook", "random", "--frame-symbols", "40",
+                     "--min-errors", "0", "--max-frames", "60"]
+        one, = self.ber(*arguments)["points"]
+        self.assertEqual(self.ber(*arguments, "--reads", "1")["points"], [one])
+        report = self.ber(*arguments, "--reads", "2")
+        two, = report["points"]
+        self.assertEqual((two["frames"], two["symbols"]), (60, 2400))
+        self.assertGreater(one["errors"], 50)
+        self.assertLess(two["errors"], one["errors"] / 3)
+        self.assertEqual(self.ber(*arguments, "--reads", "2", "--threads", "2", "--batch",
+                                  "7")["points"], [two])
+        more, = self.ber(*arguments, "--reads", "4", "--passes", "1")["points"]
+        self.assertLess(more["errors"], two["errors"])
+        self.assertEqual((report["options"]["reads"], report["options"]["passes"]), (2, 2))
+        with tempfile.TemporaryDirectory() as folder:
+            earlier = os.path.join(folder, "report")
+            with open(earlier, "w") as file:
+                json.dump(report, file)
+            result = run("ber", "sync", "--backend", "cpu", *arguments, "--resume", earlier)
+            self.assertIn(b'its "options" is another', result.stderr)
+
     def test_table_and_plot(self):
         with tempfile.TemporaryDirectory() as folder:
             png = os.path.join(folder, "ser.png")
@@ -640,6 +668,43 @@ class qa_decode_sync(unittest.TestCase):
         self.check([row.index(max(row)) for row in rows])
         for row in rows:
             self.assertAlmostEqual(sum(row), 1, places=5)
+
+    def test_reads(self):
+        """Each frame as it is, with a slip, and with another."""
+        reads = []
+        for frame in self.frames:
+            reads += [frame, frame[:40] + frame[41:], frame[:90] + [1] + frame[90:]]
+        with open(self.lengths, "w") as file:
+            file.write(" ".join(str(len(read)) for read in reads))
+        received = bytes(sum(reads, []))
+        arguments = ("--lengths", self.lengths, "--reads", "3", "--p-insert", "0.01",
+                     "--p-delete", "0.01")
+        result = self.decode(*arguments, input=received)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.check(result.stdout)
+        small = self.decode(*arguments, "--batch", "2", "--slots", "1", input=received)
+        self.assertEqual(small.stdout, result.stdout)
+        rows = array.array("f", self.decode(*arguments, "--output", "posteriors", "--passes",
+                                            "1", input=received).stdout)
+        self.assertEqual(len(rows), 4 * len(self.sent))
+        self.check([max(range(4), key=rows[i:i + 4].__getitem__)
+                    for i in range(0, len(rows), 4)])
+
+    def test_reads_that_are_missing(self):
+        report = os.path.join(self.folder.name, "report")
+        with open(self.lengths, "w") as file:
+            file.write(" ".join(str(len(frame)) for frame in self.frames[:1] * 7))
+        arguments = ("--lengths", self.lengths, "--reads", "3", "--json", report)
+        for count, frames, lacking, missing in ((7, 3, 2, 0), (6, 2, 0, 1), (5, 2, 1, 1),
+                                                (3, 1, 0, 2)):
+            result = self.decode(*arguments, input=bytes(self.frames[0] * count))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout, bytes(self.sent[:self.SYMBOLS] * frames))
+            self.assertEqual(b"lacks %d of 3 reads" % lacking in result.stderr, lacking > 0)
+            with open(report) as file:
+                found = json.load(file)
+            self.assertEqual((found["frames"], found["missing_reads"],
+                              found["missing_frames"]), (frames, lacking, missing))
 
     def test_llrs(self):
         arguments = ("--lengths", self.lengths, "--output", "llr")

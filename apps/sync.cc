@@ -7,6 +7,8 @@
 #include "lab/sync_map/slot_benchmark.h"
 #include "trait.h"
 #include <gnuradio/gpufec/sync_map.h>
+#include <gnuradio/gpufec/sync_reads.h>
+#include <type_traits>
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -55,6 +57,11 @@ exclusion          real   1e-10  probability of drifts not considered
 lookahead          int    0      of mode stream: symbols beyond a frame; 0: chosen
 acquire            int    0      of mode stream: items that the first frame may begin at
 positive-bit       0|1    0      of output llr: the bit that a positive value means
+)";
+
+const char* const reads_options = R"(
+reads       int    1  of mode framed: received copies of each frame, 1 to 256, decoded together
+passes      int    2  of several reads: times that each is decoded
 )";
 
 const char* const ber_options = R"(
@@ -119,6 +126,19 @@ sync_options parse(const option_values& values)
     return o;
 }
 
+// Says in \p code how many of several there are.
+sync_reads_options parse_reads(const option_values& values, json& code)
+{
+    sync_reads_options o = parse(values);
+    o.reads = values.integer("reads");
+    o.passes = values.integer("passes");
+    check_reads(o);
+    if (o.reads > 1) {
+        code.add("reads", o.reads).add("passes", o.passes);
+    }
+    return o;
+}
+
 double information_bits(const sync_code& code)
 {
     return code.frame_symbols() * std::log2(double(code.q()));
@@ -162,18 +182,26 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// Cuts the input into frames of given lengths, or leaves that to the decoder.
-class sync_stream : public decoder_adapter<sync_decoder>
+// Cuts the input into frames of given lengths, or leaves that to the decoder. \tparam
+// Decoder one of frames, or of several reads of each
+template <class Decoder>
+class sync_stream : public frame_adapter<Decoder>
 {
+    static constexpr bool one_read = std::is_same_v<Decoder, sync_decoder>;
+    using base = frame_adapter<Decoder>;
+    using base::d_decoder;
+    using base::rates;
+
 public:
-    sync_stream(const sync_options& options, frame_lengths lengths)
-        : decoder_adapter(options, {}),
+    sync_stream(const sync_reads_options& options, frame_lengths lengths)
+        : base(options, {}),
           d_framed(options.mode == sync_mode::framed),
+          d_reads(options.reads),
           d_next_length(std::move(lengths))
     {
         const double bits = information_bits(options.code);
         rates = { options.soft_input ? sizeof(float) : 1,
-                  options.code.frame_bits() / bits,
+                  d_reads * options.code.frame_bits() / bits,
                   bits / (options.code.frame_symbols() * d_decoder.symbol_bytes()) };
         next_length();
     }
@@ -181,8 +209,10 @@ public:
     std::size_t push(const void* items, std::size_t count) override
     {
         flush_if_due();
-        if (!d_framed) {
-            return d_decoder.push(items, count);
+        if constexpr (one_read) {
+            if (!d_framed) {
+                return d_decoder.push(items, count);
+            }
         }
         const auto* const bytes = static_cast<const std::byte*>(items);
         std::size_t taken = 0;
@@ -224,19 +254,27 @@ public:
 
     json state() const override
     {
-        return decoder_adapter::state()
-            .add("drifts", d_decoder.window().size())
-            .add("lookahead", d_decoder.lookahead());
+        auto j = base::state().add("drifts", d_decoder.window().size());
+        if constexpr (one_read) {
+            j.add("lookahead", d_decoder.lookahead());
+        }
+        return j;
     }
 
     json conclude() override
     {
-        const auto missing = missing_frames();
+        const auto lacking = (d_reads - d_pushed % d_reads) % d_reads;
+        const auto left = missing_lengths();
+        const auto missing = (left - std::min(left, lacking) + d_reads - 1) / d_reads;
         say(d_invalid, "frames cannot be decoded");
         say(d_unlocked, "frames are decoded without lock");
         if (d_loose > 0) {
             std::cerr << "gpufec: " << d_loose
                       << " items lie behind the last frame: ignored\n";
+        }
+        if (lacking > 0) {
+            std::cerr << "gpufec: the last frame lacks " << lacking << " of " << d_reads
+                      << " reads\n";
         }
         if (missing > 0) {
             std::cerr << "gpufec: the input ends " << missing << " frames too early\n";
@@ -245,6 +283,7 @@ public:
                               { "invalid", d_invalid },
                               { "unlocked", d_unlocked },
                               { "loose_items", d_loose },
+                              { "missing_reads", lacking },
                               { "missing_frames", missing } });
     }
 
@@ -288,6 +327,7 @@ private:
     {
         const bool taken = d_decoder.push_frame(items, *d_length);
         if (taken) {
+            ++d_pushed;
             next_length();
         }
         return taken;
@@ -322,7 +362,7 @@ private:
     }
 
     // Lengths without a frame, as far as it matters how many there are.
-    std::uint64_t missing_frames()
+    std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
         for (; d_length && count < 1'000'000; next_length()) {
@@ -332,6 +372,8 @@ private:
     }
 
     const bool d_framed;
+    const unsigned d_reads;
+    std::uint64_t d_pushed = 0; // reads
     const frame_lengths d_next_length;
     std::optional<std::size_t> d_length; // of the frame that is being gathered
     std::vector<std::byte> d_gathered;
@@ -341,9 +383,9 @@ private:
     std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
 };
 
-std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json&)
+std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json& code)
 {
-    const auto options = parse(values);
+    const auto options = parse_reads(values, code);
     const bool framed = options.mode == sync_mode::framed;
     if (framed && !values.has("lengths")) {
         throw usage_error("--lengths is missing: needed with --mode framed");
@@ -351,8 +393,12 @@ std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json&)
     if (!framed && values.has("lengths")) {
         throw usage_error("--lengths is given: allowed with --mode framed");
     }
-    return std::make_unique<sync_stream>(
-        options, framed ? lengths_of(values.text("lengths")) : frame_lengths());
+    auto lengths = framed ? lengths_of(values.text("lengths")) : frame_lengths();
+    if (options.reads > 1) {
+        return std::make_unique<sync_stream<sync_reads_decoder>>(options,
+                                                                 std::move(lengths));
+    }
+    return std::make_unique<sync_stream<sync_decoder>>(options, std::move(lengths));
 }
 
 // ---- gpufec bench ----
@@ -388,7 +434,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     }
     subject->title = title_of(options.code, values);
     subject->stream = [options, given] {
-        return std::make_unique<sync_stream>(options, lengths_of(*given));
+        return std::make_unique<sync_stream<sync_decoder>>(options, lengths_of(*given));
     };
     subject->slots = [options, given] { return make_slots(options, *given); };
     return subject;
@@ -417,13 +463,17 @@ std::vector<double> parse_probabilities(const std::string& text)
 class sync_simulation : public simulation_adapter<simulation_options, simulation_result>
 {
 public:
-    explicit sync_simulation(const option_values& values)
-        : simulation_adapter({ parse(values) }), d_ranged(values.has("range"))
+    sync_simulation(const option_values& values, json& code)
+        : simulation_adapter({ parse_reads(values, code) }), d_ranged(values.has("range"))
     {
         options.seed = values.seed("seed");
         options.min_errors = values.count("min-errors");
         options.max_frames = values.count("max-frames");
         title = title_of(options.decoder.code, values);
+        if (options.decoder.reads > 1) {
+            title += ", " + std::to_string(options.decoder.reads) + " reads, " +
+                     std::to_string(options.decoder.passes) + " passes";
+        }
         columns = { { "p insert", "p_insert", "%10.3g" },
                     { "frames", "frames", "%9.0f" },
                     { "wrong", "errors", "%9.0f" },
@@ -480,17 +530,20 @@ decoder_trait sync_trait()
               "and counts wrong symbols and frames. The decoder knows the channel's "
               "probabilities. Errors come in bursts, so that intervals (95 %) are from "
               "frame to frame.",
-              ber_options };
-    t.make_simulation = [](const option_values& values, json&) {
-        return std::make_unique<sync_simulation>(values);
+              std::string(reads_options) + ber_options };
+    t.make_simulation = [](const option_values& values, json& code) {
+        return std::make_unique<sync_simulation>(values, code);
     };
     t.decode = {
         "Decodes received items, one bit per byte or floats, from IN to symbols, "
         "or what --output says, in OUT. Symbols are bytes up to q = 256, else "
         "16 bits, little-endian. With --mode stream the frames are found; with "
         "--mode framed the file of --lengths holds the received length of "
-        "each.",
-        "lengths file - of mode framed: file of frame lengths, numbers and white space"
+        "each. With --reads the reads of a frame follow one another, and have a "
+        "length each.",
+        std::string("lengths file - of mode framed: file of frame lengths, numbers and "
+                    "white space") +
+            reads_options
     };
     t.make_decoder = make_decoder;
     return t;

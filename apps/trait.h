@@ -55,27 +55,17 @@ public:
     virtual json conclude() { return json::object(); }
 };
 
-//! What the decoders of all rooms do alike.
+//! What all decoders do alike.
 template <class Decoder>
-class decoder_adapter : public byte_decoder
+class frame_adapter : public byte_decoder
 {
 public:
     template <class Options>
-    decoder_adapter(const Options& options, const stream_rates& r)
+    frame_adapter(const Options& options, const stream_rates& r)
         : byte_decoder(r), d_decoder(options, hooks())
     {
     }
 
-    std::size_t push(const void* items, std::size_t count) override
-    {
-        return d_decoder.push(items, count);
-    }
-    void flush_if_due() override
-    {
-        if (d_decoder.due()) {
-            d_decoder.push(nullptr, 0);
-        }
-    }
     void finish() override { d_decoder.finish(); }
     bool done() override { return d_decoder.done(); }
     void wait() override { d_decoder.wait(std::chrono::milliseconds(100)); }
@@ -100,6 +90,25 @@ private:
             }
         };
         return h;
+    }
+};
+
+//! What decoders do alike that streams of items are pushed to.
+template <class Decoder>
+class decoder_adapter : public frame_adapter<Decoder>
+{
+public:
+    using frame_adapter<Decoder>::frame_adapter;
+
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        return this->d_decoder.push(items, count);
+    }
+    void flush_if_due() override
+    {
+        if (this->d_decoder.due()) {
+            this->d_decoder.push(nullptr, 0);
+        }
     }
 };
 

@@ -160,7 +160,33 @@ def workers():
          for n in numbers])
 
 
-TABLES = {"array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
+def sync_reads():
+    result = load("sync-reads-cpu.json")
+    points = {(r["p"], r["reads"], r["passes"]): r for r in result["error_rates"]}
+
+    def cell(p, reads, passes):
+        r = points[p, reads, passes if reads > 1 else 1]
+        if r["errors"] == 0:
+            return f"0 of {r['symbols']:,}"
+        return f"{r['ser']:.2g} ± {1.96 * r['ser_deviation']:.1g}"
+
+    return table(["insertions, deletions", "passes"] +
+                 [f"{reads} reads" if reads > 1 else "1 read" for reads in (1, 2, 4, 8)],
+                 [[p, passes] + [cell(p, reads, passes) for reads in (1, 2, 4, 8)]
+                  for p in result["p"] for passes in (1, 2, 3)])
+
+
+def sync_reads_gap():
+    points = load("sync-reads-cpu.json")["gaps"]["points"]
+    return table(["insertions, deletions", "reads", "passes", "mean", "largest",
+                  "other decisions", "wrong symbols", "wrong, all together"],
+                 [[r["p"], r["reads"], r["passes"], f"{r['mean']:.2g}", f"{r['worst']:.2g}",
+                   f"{r['other_decisions']} of {r['symbols']:,}", r["errors"],
+                   r["errors_of_all_together"]] for r in points if r["passes"] < 3])
+
+
+TABLES = {"sync reads": sync_reads, "sync reads gap": sync_reads_gap,
+          "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")

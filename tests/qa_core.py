@@ -12,7 +12,8 @@ HEADERS = ROOT / "include" / "gnuradio" / "gpufec"
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:gnuradio|pmt)/[^>"]+)[>"]', re.MULTILINE)
 # What the core and the package of arrays are made of.
 FOLDERS = ("arrays", "bbframe", "bch", "channel", "cuda", "demap", "ldpc", "pipeline", "sync_map", "viterbi")
-PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "decoder.h", "ldpc.h", "sync_map.h", "viterbi.h")
+PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "decoder.h", "ldpc.h", "sync_map.h", "sync_reads.h",
+          "viterbi.h")
 
 
 def theirs(path):

@@ -4,6 +4,7 @@
 #include "channel/bsid.h"
 #include "channel/counter_random.h"
 #include "simulation.h"
+#include <type_traits>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,7 +21,7 @@ frame_source::frame_source(const sync_options& options, std::uint64_t seed)
 {
 }
 
-frame_source::frame frame_source::make(std::uint64_t f) const
+frame_source::frame frame_source::make(std::uint64_t f, unsigned read) const
 {
     const counter_random random(counter_random(d_seed)(f));
     frame made;
@@ -32,7 +33,7 @@ frame_source::frame frame_source::make(std::uint64_t f) const
     sync_encoder_kernel(d_code).encode(
         made.message.data(), made.message.size(), sent.data());
     const auto received =
-        bsid_channel(d_channel, random(d_code.frame_symbols())).send(sent);
+        bsid_channel(d_channel, random(d_code.frame_symbols() + read)).send(sent);
     made.count = received.size();
     if (d_soft_input) {
         const std::vector<float> soft(received.begin(), received.end());
@@ -66,6 +67,8 @@ double error_counts::deviation() const
 
 namespace {
 
+// Of a sync_decoder, or of a sync_reads_decoder.
+template <class Decoder>
 class simulation
 {
 public:
@@ -121,16 +124,24 @@ private:
                 }
                 return !std::exchange(d_finished, true);
             }
-            d_frame = d_source.make(d_made++);
+            d_frame = d_source.make(d_made, d_read);
             d_taken = 0;
-            d_sent.push_back(d_frame.message);
+            if (d_read == 0) {
+                d_sent.push_back(d_frame.message);
+            }
+            if (++d_read == d_options.decoder.reads) {
+                d_read = 0;
+                ++d_made;
+            }
         }
         const auto size = d_options.decoder.soft_input ? sizeof(float) : 1;
         const auto* const items = d_frame.items.data() + d_taken * size;
-        if (d_options.decoder.mode == sync_mode::stream) {
-            const auto taken = d_decoder.push(items, d_frame.count - d_taken);
-            d_taken += taken;
-            return taken > 0 || d_frame.count == 0;
+        if constexpr (std::is_same_v<Decoder, sync_decoder>) {
+            if (d_options.decoder.mode == sync_mode::stream) {
+                const auto taken = d_decoder.push(items, d_frame.count - d_taken);
+                d_taken += taken;
+                return taken > 0 || d_frame.count == 0;
+            }
         }
         const bool taken = d_decoder.push_frame(items, d_frame.count);
         d_taken = taken ? d_frame.count : 0;
@@ -172,11 +183,12 @@ private:
     const simulation_options& d_options;
     const std::function<void(const simulation_result&)>& d_progress;
     const frame_source d_source;
-    sync_decoder d_decoder;
+    Decoder d_decoder;
     std::deque<std::vector<std::uint16_t>> d_sent; // and not yet decoded
     frame_source::frame d_frame{ {}, {}, 0 };
     std::size_t d_taken = 0; // of its items
     std::uint64_t d_made = 0;
+    unsigned d_read = 0; // of the frame that is made next
     bool d_finished = false;
     error_counts d_counts;
 };
@@ -189,7 +201,8 @@ simulation_result simulate(const simulation_options& options,
     auto with = options;
     with.decoder.output = sync_output::symbols;
     with.decoder.priors = with.decoder.drifts = false;
-    return simulation(with, progress).run();
+    return with.decoder.reads == 1 ? simulation<sync_decoder>(with, progress).run()
+                                   : simulation<sync_reads_decoder>(with, progress).run();
 }
 
 } // namespace gr::gpufec::sync_map

@@ -7,7 +7,7 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_SIMULATION_H
 #define INCLUDED_GPUFEC_SYNC_MAP_SIMULATION_H
 
-#include <gnuradio/gpufec/sync_map.h>
+#include <gnuradio/gpufec/sync_reads.h>
 #include <functional>
 
 namespace gr::gpufec::sync_map {
@@ -23,7 +23,8 @@ public:
         std::vector<std::byte> items; //!< as the options want them
         std::size_t count;            //!< of items
     };
-    frame make(std::uint64_t f) const;
+    //! \p read: the same message, sent once more.
+    frame make(std::uint64_t f, unsigned read = 0) const;
 
 private:
     const sync_code d_code;
@@ -33,7 +34,8 @@ private:
 };
 
 struct simulation_options {
-    sync_options decoder; //!< without priors; the channel is the one that is simulated
+    //! Without priors; the channel is the one that is simulated.
+    sync_reads_options decoder;
     std::uint64_t seed = 1;
     std::uint64_t min_errors =
         2000; //!< a point ends with the frame that has them; 0: not

@@ -3,8 +3,10 @@
 
 #include "channel.h"
 #include "pipeline/refuse.h"
+#include "reads.h"
 #include "reference.h"
 #include <boost/multiprecision/cpp_bin_float.hpp>
+#include <algorithm>
 #include <cmath>
 
 namespace gr::gpufec::sync_map {
@@ -433,6 +435,22 @@ map_problem frame_problem(const sync_code& code,
     return p;
 }
 
+namespace {
+
+// Counts through all messages; false: they begin again.
+bool next_message(std::vector<unsigned>& message, unsigned q)
+{
+    for (auto& D : message) {
+        D = (D + 1) % q;
+        if (D != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
 map_result enumeration(const map_problem& p)
 {
     const unsigned q = p.code.q();
@@ -459,11 +477,7 @@ map_result enumeration(const map_problem& p)
                 r.drifts[i * M + m] += prior * lattice.through(i, m);
             }
         }
-        more = false;
-        for (unsigned i = 0; i < p.symbols && !more; ++i) {
-            message[i] = (message[i] + 1) % q;
-            more = message[i] != 0;
-        }
+        more = next_message(message, q);
     }
     if (!(total > 0)) {
         return unknown(p);
@@ -493,6 +507,109 @@ map_result corridor_exact(const map_problem& p, drift_range change)
 map_result linear(const map_problem& p)
 {
     return forward_backward<double>(p, linear_step(p));
+}
+
+namespace {
+
+// Rows of q as parts of their sum, or of their largest.
+enum class unit { sum, largest };
+void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
+{
+    for (std::size_t i = 0; i < rows.size(); i += q) {
+        double whole = 0;
+        for (unsigned D = 0; D < q; ++D) {
+            whole = of == unit::sum ? whole + rows[i + D] : std::max(whole, rows[i + D]);
+        }
+        for (unsigned D = 0; D < q; ++D) {
+            rows[i + D] = std::max(least, rows[i + D] / whole);
+        }
+    }
+}
+
+// As parts of the largest, in floats.
+std::vector<double> known_before(const map_problem& p)
+{
+    if (p.priors.empty()) {
+        return std::vector<double>(p.symbols * p.code.q(), 1.0);
+    }
+    auto known = p.priors;
+    scale_rows(known, p.code.q(), unit::largest);
+    for (auto& weight : known) {
+        weight = float(weight);
+    }
+    return known;
+}
+
+} // namespace
+
+std::vector<double> joint_posteriors(const std::vector<map_problem>& reads)
+{
+    const auto& first = reads.front();
+    const unsigned q = first.code.q(), N = first.symbols;
+    const auto known = known_before(first);
+    std::vector<double> L(known.size());
+    std::vector<unsigned> message(N);
+    do {
+        double P = 1;
+        for (unsigned i = 0; i < N; ++i) {
+            P *= known[i * q + message[i]];
+        }
+        for (const auto& p : reads) {
+            P *= message_lattice(p, message).probability();
+        }
+        for (unsigned i = 0; i < N; ++i) {
+            L[i * q + message[i]] += P;
+        }
+    } while (next_message(message, q));
+    scale_rows(L, q, unit::sum);
+    return L;
+}
+
+std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned passes)
+{
+    const unsigned q = reads.front().code.q();
+    const auto known = known_before(reads.front());
+    std::vector<std::vector<double>> said(reads.size(),
+                                          std::vector<double>(known.size(), 1.0));
+    const auto product_but = [&](std::size_t r) {
+        std::vector<double> product(known.size(), 1.0);
+        for (std::size_t other = 0; other < said.size(); ++other) {
+            for (std::size_t k = 0; other != r && k < product.size(); ++k) {
+                product[k] *= said[other][k];
+            }
+        }
+        return product;
+    };
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        for (std::size_t r = 0; r < reads.size(); ++r) {
+            auto weights = product_but(r);
+            scale_rows(weights, q, unit::largest, read_rule::least_said);
+            for (std::size_t k = 0; k < weights.size(); ++k) {
+                weights[k] = float(weights[k] * known[k]);
+            }
+            auto p = reads[r];
+            p.priors = weights;
+            scale_rows(p.priors, q, unit::sum);
+            const auto found = linear(p);
+            if (!found.valid) {
+                continue;
+            }
+            auto says = found.posteriors;
+            for (std::size_t k = 0; k < says.size(); ++k) {
+                says[k] = weights[k] > 0 ? says[k] / weights[k] : 0;
+            }
+            scale_rows(says, q, unit::largest, read_rule::least_said);
+            for (std::size_t k = 0; k < says.size(); ++k) {
+                said[r][k] = float(says[k]);
+            }
+        }
+    }
+    auto L = product_but(reads.size());
+    for (std::size_t k = 0; k < L.size(); ++k) {
+        L[k] *= known[k];
+    }
+    scale_rows(L, q, unit::sum);
+    return L;
 }
 
 } // namespace reference

@@ -59,6 +59,22 @@ map_result corridor_exact(const map_problem& p, drift_range change);
 //! The linear form: each word's lattice once over the whole window.
 map_result linear(const map_problem& p);
 
+//! Posteriors of a message given all of \p reads, which differ in what was received: by
+//! enumeration of all q^symbols messages, for very small problems. Symbols × q, rows of
+//! sum 1.
+std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
+
+/*!
+ * \brief What sync_reads_decoder computes: each read \p passes times, one after the
+ * other, with what the others say as priors.
+ *
+ * What a read says is its posteriors divided by its priors, as parts of the largest of
+ * the q, with read_rule::least_said at least. So is what the others say, their product,
+ * which is multiplied by the first problem's priors. All three are floats. Symbols × q,
+ * rows of sum 1.
+ */
+std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned passes);
+
 } // namespace reference
 } // namespace gr::gpufec::sync_map
 

@@ -653,7 +653,8 @@ class sync_decoder:
                  precision="float", storage="auto", batch=0, slots=3, backend="auto", device=0,
                  threads=1, form="linear", exclusion=1e-10, mn_min=0, mn_max=0, lookahead=0,
                  acquire=0, alphabet=2, receiver="corridor", start_first=0, start_prior=(),
-                 end_first=0, end_prior=(), devices=(), positive_bit=0, _most=0):
+                 end_first=0, end_prior=(), devices=(), positive_bit=0, reads=1, passes=2,
+                 _most=0):
         self._code = _core.sync_code(codebook, q, n, frame_symbols, alphabet)
         self._q, self._symbols, self._mode, self._output = q, frame_symbols, mode, output
         self._channel = (p_insert, p_delete, p_substitute)
@@ -662,9 +663,9 @@ class sync_decoder:
                           mn_min=mn_min, mn_max=mn_max, lookahead=lookahead, acquire=acquire,
                           start_first=start_first, start_prior=list(start_prior),
                           end_first=end_first, end_prior=list(end_prior),
-                          positive_bit=positive_bit)
+                          positive_bit=positive_bit, reads=reads, passes=passes)
         self._run = _run(batch, slots, backend, device, devices, threads, _most)
-        self._soft_input = soft_input
+        self._soft_input, self._reads = soft_input, reads
         self._decoders = {}
         self._lock = threading.Lock()
         if soft_input and soft_input not in ("hard", "float"):
@@ -726,16 +727,17 @@ class sync_decoder:
             **{name: status[name] for name in _SYNC_STATUS.names})
 
     def _decode_frames(self, view, soft_input, lengths, priors, out):
-        begins, lengths = _frames_of(view, lengths)
-        shape, dtype = self._shape(len(lengths))
+        decoder = self._decoder(soft_input, priors is not None) # refuses wrong reads
+        begins, lengths = _frames_of(view, lengths, self._reads)
+        frames = len(lengths) // self._reads
+        shape, dtype = self._shape(frames)
         address = 0
         if priors is not None:
             weights = _host("priors", priors, np.float32)
-            if weights.shape != (len(lengths), self._symbols, self._q):
+            if weights.shape != (frames, self._symbols, self._q):
                 _refuse("priors", f"of shape {weights.shape}",
-                        (len(lengths), self._symbols, self._q))
+                        (frames, self._symbols, self._q))
             address = weights.ctypes.data
-        decoder = self._decoder(soft_input, priors is not None)
         to = _Output(out, shape, dtype, view)
         status = decoder.decode(view.address, begins, lengths, address, to.address)
         status = status.view(_SYNC_STATUS)
@@ -743,8 +745,8 @@ class sync_decoder:
                                                    for name in _SYNC_STATUS.names})
 
 
-def _frames_of(view, lengths):
-    """First items and lengths of the frames of an array."""
+def _frames_of(view, lengths, reads):
+    """First items and lengths of the reads of an array's frames."""
     if view.ndim not in (1, 2):
         _refuse("received", f"of {view.ndim} dimensions", "1 and 2")
     if lengths is None:
@@ -752,11 +754,18 @@ def _frames_of(view, lengths):
             _refuse("lengths", "None", "one length per frame, where received has one dimension")
         lengths = np.full(view.shape[0], view.shape[1], np.uint64)
     lengths = np.asarray(lengths)
-    if lengths.dtype.kind not in "iu" or lengths.ndim != 1:
+    if lengths.dtype.kind not in "iu" or lengths.ndim != 1 and (lengths.ndim != 2 or reads == 1):
         _refuse("lengths", f"of type {lengths.dtype} and {lengths.ndim} dimensions",
-                "integers in one dimension")
+                "integers in one dimension" if reads == 1 else
+                f"integers of shape (frames, {reads}) or (frames·{reads},)")
+    if lengths.ndim == 2 and lengths.shape[1] != reads or lengths.size % reads:
+        _refuse("lengths", f"of shape {lengths.shape}",
+                f"(frames, {reads}) and (frames·{reads},), with {reads} reads")
+    lengths = lengths.reshape(-1)
+    of_each = "frames" if reads == 1 else "reads"
     if view.ndim == 2 and len(lengths) != view.shape[0]:
-        _refuse("lengths", f"of {len(lengths)} frames", f"{view.shape[0]}, the rows of received")
+        _refuse("lengths", f"of {len(lengths)} {of_each}",
+                f"{view.shape[0]}, the rows of received")
     most = view.shape[1] if view.ndim == 2 else view.size
     if len(lengths) and not 0 <= lengths.min() <= lengths.max() <= most:
         wrong = lengths.min() if lengths.min() < 0 else lengths.max()
@@ -776,7 +785,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
                 backend="auto", device=0, threads=1, form="linear", exclusion=1e-10, mn_min=0,
                 mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
                 start_first=0, start_prior=(), end_first=0, end_prior=(), devices=(),
-                positive_bit=0, out=None):
+                positive_bit=0, out=None, reads=1, passes=2):
     """Decodes an array of what was received over a channel that inserts and deletes.
 
     Parameters that are not described here are those of the block gpu_sync_map.
@@ -786,15 +795,20 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             float32 (the probability that a 1 was received). Frames: (frames, items), of
             whose rows the first lengths items are used, or (items,), frames one after the
             other. Mode stream: (items,). An array on a CUDA device is copied to the host, and
-            the result back.
+            the result back. With several reads: (frames·reads, items), or (items,), the reads
+            of a frame one after the other.
         codebook : N·q rows of n channel symbols, or the path of a file of them
-        lengths : items of each frame; None: all of each row
+        lengths : items of each frame; None: all of each row. With several reads: items of
+            each, (frames, reads) or (frames·reads,); 0 for one that was not received
         priors : float32, (frames, N, q): weights of the symbols; None: uniform
         output : "symbols" (frames, N), "posteriors" or "extrinsics" (frames, N, q), or "llr"
             (frames, N, log2 q)
         positive_bit : the bit, 0 or 1, that a positive value of output "llr" means
         backend : "auto", "cuda" or "cpu"
         out : an array of the result's shape and type to write to; None: a new one
+        reads : received copies of each frame, 1 to 256, decoded together: each with what the
+            others say of the symbols as priors. Mode framed
+        passes : of several reads, times that each is decoded, 1 to 16
 
     Returns:
         The output, and a decode_status with log_probability, entropy, start_drift, end_drift
@@ -807,12 +821,13 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
     """
     shape = getattr(received, "shape", (1,))
     most = max(1, shape[0] if len(shape) == 2 else
-               len(lengths) if lengths is not None and mode == "framed" else 0)
+               np.size(lengths) if lengths is not None and mode == "framed" else 0)
     decoder = sync_decoder(codebook, q, n, frame_symbols, p_insert, p_delete, p_substitute,
                            mode, soft_input, output, precision, storage, batch, slots, backend,
                            device, threads, form, exclusion, mn_min, mn_max, lookahead, acquire,
                            alphabet, receiver, start_first, start_prior, end_first, end_prior,
-                           devices, positive_bit, most if mode == "framed" else 0)
+                           devices, positive_bit, reads, passes,
+                           most if mode == "framed" else 0)
     return decoder.decode(received, lengths, priors, out)
 
 

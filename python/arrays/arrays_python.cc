@@ -338,8 +338,10 @@ void bind_sync_decoder(py::module& m)
             const auto number = [&](const char* name) {
                 return not_negative(name, more[name].cast<int>());
             };
-            sync_options o(code,
-                           bsid_model(p_insert, p_delete, p_substitute, code.alphabet()));
+            sync_reads_options o(sync_options(
+                code, bsid_model(p_insert, p_delete, p_substitute, code.alphabet())));
+            o.reads = number("reads");
+            o.passes = number("passes");
             o.mode = sync_mode_from_string(text("mode"));
             o.soft_input = choose<bool>("soft_input",
                                         text("soft_input"),
@@ -375,7 +377,7 @@ void bind_sync_decoder(py::module& m)
                 const py::array_t<std::uint64_t, py::array::c_style>& lengths,
                 address priors,
                 address out) {
-                 const std::size_t frames = begins.size();
+                 const std::size_t frames = begins.size() / d.reads();
                  bytes_array statuses(frames * sizeof(sync_status));
                  auto* const to = reinterpret_cast<sync_status*>(statuses.mutable_data());
                  const auto* const from = begins.data();

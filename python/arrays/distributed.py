@@ -98,7 +98,8 @@ def _simulate_sync(code, probability, seed, number, size):
     channel = dict(p_insert=probability, p_delete=probability,
                    p_substitute=code.get("p_substitute", 0.0))
     sent = arrays.sync_encode(symbols, **_code_of("sync", code))
-    received, lengths = arrays.bsid(sent, **channel, seed=_channel_seed(seed) + number,
+    copies = np.repeat(sent, max(1, code.get("reads", 1)), axis=0)
+    received, lengths = arrays.bsid(copies, **channel, seed=_channel_seed(seed) + number,
                                     alphabet=code.get("alphabet", 2))
     decoded, _ = arrays.sync_decode(received, lengths=lengths, **{**code, **channel})
     wrong = decoded != symbols

@@ -12,6 +12,7 @@ import unittest
 import numpy as np
 
 import gpufec
+import gpufec.distributed
 
 GPU = bool(gpufec.arrays._core.cuda_devices())
 TERMINATIONS = ("terminated", "truncated", "tailbiting")
@@ -244,6 +245,78 @@ class qa_arrays(unittest.TestCase):
                                       priors=priors)
         np.testing.assert_array_equal(known, symbols)
 
+    def test_several_reads(self):
+        frames, reads, rates = 20, 4, dict(p_insert=0.03, p_delete=0.03)
+        book = gpufec.codebook_random(SYNC["n"], SYNC["q"], SYNC["frame_symbols"], 1)
+        symbols = np.random.default_rng(3).integers(0, SYNC["q"], (frames, 40)).astype(np.uint8)
+        sent = gpufec.sync_encode(symbols, book, **SYNC)
+        received, lengths = gpufec.bsid(np.repeat(sent, reads, axis=0), **rates)
+        copies = np.split(received, np.cumsum(lengths)[:-1])
+        decode = dict(codebook=book, **SYNC, **rates)
+        together, status = gpufec.sync_decode(received, lengths=lengths.reshape(frames, reads),
+                                              reads=reads, **decode)
+        self.assertEqual((together.shape, together.dtype), (symbols.shape, np.uint8))
+        self.assertEqual(status.valid.shape, (frames,))
+        self.assertTrue(status.valid.all())
+        first, _ = gpufec.sync_decode(np.concatenate(copies[::reads]), lengths=lengths[::reads],
+                                      **decode)
+        wrong, of_one = np.sum(together != symbols), np.sum(first != symbols)
+        self.assertGreater(of_one, 40)
+        self.assertLess(wrong, of_one / 5)
+
+        # One length after the other, and rows, are the same reads.
+        rows = np.full((frames * reads, lengths.max()), 2, np.uint8)
+        for row, copy in zip(rows, copies):
+            row[:len(copy)] = copy
+        decoder = gpufec.sync_decoder(**decode, reads=reads)
+        for given in (received, rows):
+            again, _ = decoder.decode(given, lengths)
+            np.testing.assert_array_equal(again, together)
+        # One that was not received is as if there were one less.
+        fewer = lengths.reshape(frames, reads).copy()
+        fewer[:, 1] = 0
+        lacking, status = decoder.decode(rows, fewer)
+        self.assertTrue(status.valid.all())
+        three = [k for k in range(frames * reads) if k % reads != 1]
+        expected, _ = gpufec.sync_decode(rows[three], lengths=lengths[three], reads=3, **decode)
+        np.testing.assert_array_equal(lacking, expected)
+
+    def test_reads_are_priors_of_each_other(self):
+        book, _, received, lengths = sync_frames(12)
+        copies = np.split(received, np.cumsum(lengths)[:-1])
+        decode = dict(codebook=book, **SYNC, **RATES, precision="double")
+        known = np.random.default_rng(1).random((6, 40, 16)).astype(np.float32)
+        chain = known
+        for read in range(2):
+            chain, _ = gpufec.sync_decode(np.concatenate(copies[read::2]), priors=chain,
+                                          lengths=lengths[read::2], output="posteriors",
+                                          **decode)
+        pair = dict(decode, lengths=lengths.reshape(6, 2), priors=known, reads=2, passes=1)
+        together, _ = gpufec.sync_decode(received, output="posteriors", **pair)
+        np.testing.assert_allclose(together, chain, atol=1e-5)
+        extrinsics, _ = gpufec.sync_decode(received, output="extrinsics", **pair)
+        product = extrinsics * known
+        product /= product.sum(2, keepdims=True)
+        np.testing.assert_allclose(product, together, atol=1e-5)
+        twice, _ = gpufec.sync_decode(received, output="posteriors", **dict(pair, passes=2))
+        self.assertGreater(np.abs(twice - together).max(), 1e-3)
+
+    def test_reads_on_a_cluster(self):
+        """What a worker counts: fewer errors, of as many symbols."""
+        code = dict(codebook=sync_frames(1)[0], **SYNC)
+        counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
+                  for more in ({}, dict(reads=3))]
+        self.assertEqual([c["symbols"] for c in counts], [1200, 1200])
+        self.assertGreater(counts[0]["errors"], 40)
+        self.assertLess(counts[1]["errors"], counts[0]["errors"] / 3)
+
+    def test_one_read_is_the_ordinary_decoder(self):
+        book, _, received, lengths = sync_frames(5)
+        decode = dict(codebook=book, **SYNC, **RATES, lengths=lengths, output="posteriors")
+        expected, _ = gpufec.sync_decode(received, **decode)
+        decoded, _ = gpufec.sync_decode(received, **decode, reads=1)
+        np.testing.assert_array_equal(decoded, expected)
+
     def test_sync_stream(self):
         book, symbols, received, _ = sync_frames(30)
         decoded, status = gpufec.sync_decode(received, book, **SYNC, **RATES, mode="stream")
@@ -365,6 +438,31 @@ class qa_arrays(unittest.TestCase):
             gpufec.sync_decode(received, book[:, :-1], **SYNC, lengths=lengths)
         with self.assertRaisesRegex(ValueError, "^an entry of symbols is 16"):
             gpufec.sync_encode(np.full(40, 16, np.uint8), book, **SYNC)
+
+    def test_wrong_reads_of_sync(self):
+        book, _, received, lengths = sync_frames(6)
+        decode = dict(codebook=book, **SYNC, **RATES)
+        for more, says in ((dict(reads=0), "reads is 0"), (dict(reads=-1), "reads is -1"),
+                           (dict(reads=257), "reads is 257"),
+                           (dict(passes=0), "passes is 0"), (dict(passes=17), "passes is 17"),
+                           (dict(reads=2, mode="stream", lengths=None), "reads is 2"),
+                           (dict(reads=4), r"lengths is of shape \(6,\)"),
+                           (dict(reads=2, lengths=lengths.reshape(2, 3)),
+                            r"lengths is of shape \(2, 3\)"),
+                           (dict(reads=2, lengths=lengths.reshape(1, 3, 2)),
+                            "lengths is of type"),
+                           (dict(lengths=lengths.reshape(3, 2)), "lengths is of type"),
+                           (dict(reads=2, lengths=None), "lengths is None"),
+                           (dict(reads=2, priors=np.ones((6, 40, 16), np.float32)),
+                            "priors is of shape")):
+            with self.subTest(says), self.assertRaisesRegex(ValueError, "^" + says):
+                gpufec.sync_decode(received, **dict(dict(decode, lengths=lengths), **more))
+        with self.assertRaisesRegex(ValueError, "^lengths is of 4 reads"):
+            gpufec.sync_decode(received[:30].reshape(3, 10), lengths=[[1, 2], [3, 4]], reads=2,
+                               **decode)
+        for more in (dict(reads=0), dict(passes=0)): # before there is an array
+            with self.assertRaisesRegex(ValueError, "is 0"):
+                gpufec.sync_decoder(**decode, **more)
 
     def test_arrays_of_no_device(self):
         """What says it lies on a device is asked where, and refused by name."""

@@ -11,6 +11,7 @@
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/ldpc.h>
 #include <gnuradio/gpufec/sync_map.h>
+#include <gnuradio/gpufec/sync_reads.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstddef>
 #include <cstdint>
@@ -165,8 +166,8 @@ private:
 /*!
  * \brief Decodes arrays of received items, in frames or as a stream.
  *
- * The output is that of a sync_decoder. Items lie in memory of the host. One thread at a
- * time calls it.
+ * The output is that of a sync_decoder; of several reads, that of a sync_reads_decoder.
+ * Items lie in memory of the host. One thread at a time calls it.
  */
 class GPUFEC_API sync_array_decoder
 {
@@ -180,19 +181,22 @@ public:
     };
 
     //! \throws std::invalid_argument
-    explicit sync_array_decoder(const sync_options& options);
+    explicit sync_array_decoder(const sync_reads_options& options);
     ~sync_array_decoder();
 
     //! Output bytes of a frame.
     std::size_t frame_bytes() const;
+    //! Received copies of a frame.
+    unsigned reads() const;
 
     /*!
      * \brief Mode framed: decodes \p count frames, frame f of which is the \p lengths[f]
-     * items from item \p begins[f] on.
+     * items from item \p begins[f] on. With several reads those of a frame follow one
+     * another: read r of frame f has number f · reads + r.
      *
      * \param items of all frames
-     * \param begins of each frame
-     * \param lengths of each frame
+     * \param begins of each read
+     * \param lengths of each read
      * \param count of frames
      * \param priors frame_symbols × q floats per frame, with options.priors, or nullptr
      * \param out frame_bytes() per frame

@@ -1,0 +1,405 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A decoder whose frames go round: each is decoded again with its next read, until all
+ * reads have been decoded. Frames at different reads share batches, and stay in order,
+ * for all go round as often.
+ */
+
+#include "frame.h"
+#include "pipeline/checked_size.h"
+#include "pipeline/engine.h"
+#include "pipeline/host_memory.h"
+#include "reads.h"
+#include <gnuradio/gpufec/sync_reads.h>
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+
+using namespace sync_map;
+
+namespace {
+
+const sync_reads_options& checked(const sync_reads_options& o)
+{
+    check_reads(o);
+    if (o.mode != sync_mode::framed) {
+        refuse("mode", "stream", "a decoder of reads has framed mode");
+    }
+    if (o.drifts) {
+        refuse("drifts", "asked for", "a decoder of reads does not give them");
+    }
+    return o;
+}
+
+// Whether posteriors between reads are doubles.
+bool in_doubles(const sync_options& o) { return o.precision != sync_precision::float32; }
+
+// What decodes one read.
+sync_options one_read(const sync_reads_options& o, std::size_t most)
+{
+    sync_options one = o;
+    one.most = o.most ? std::min(o.most, most) : most;
+    if (o.reads > 1) {
+        one.priors = true;
+        one.output = in_doubles(o) ? sync_output::posteriors64 : sync_output::posteriors;
+    }
+    return one;
+}
+
+} // namespace
+
+class sync_reads_decoder::impl : public decoder::engine
+{
+public:
+    impl(const sync_reads_options& options, decoder_hooks hooks)
+        : d_options(checked(options)),
+          d_setup(make_setup(options)),
+          d_rule(options.code.frame_symbols(),
+                 options.code.q(),
+                 options.reads,
+                 options.passes > 1),
+          d_most_work(most_work()),
+          d_decoder(one_read(options, std::max(1.0, d_most_work / slots())),
+                    std::move(hooks)),
+          d_scratch(d_setup)
+    {
+    }
+
+    bool push_frame(const void* items, std::size_t count, const float* priors)
+    {
+        if (full()) {
+            advance();
+            if (full()) {
+                return false;
+            }
+        }
+        if (!d_open) {
+            open(priors);
+        }
+        add_read(static_cast<const std::byte*>(items), count);
+        if (d_open->lengths.size() == d_options.reads) {
+            d_waiting.push_back(std::move(d_open));
+            ++d_whole;
+            advance();
+        }
+        return true;
+    }
+
+    bool pull(sync_decoder::frame& f)
+    {
+        advance();
+        if (d_decoded.empty()) {
+            return false;
+        }
+        const auto& w = *d_decoded.front();
+        f = {};
+        f.number = d_number++;
+        f.output = w.output.data();
+        f.output_bytes = w.output.size();
+        f.first_drifts = f.last_drifts = nullptr;
+        f.status = w.status;
+        f.begin = w.status.start_drift;
+        f.locked = w.status.valid;
+        f.bound = 0;
+        d_given = true;
+        return true;
+    }
+
+    // ---- the engine of every decoder ----
+
+    void finish() override
+    {
+        d_finishing = true;
+        while (d_open) {
+            push_frame(nullptr, 0, nullptr);
+        }
+        advance();
+    }
+    bool ready() override
+    {
+        advance();
+        return !d_decoded.empty();
+    }
+    bool due() const override { return d_decoder.due(); }
+    void flush() override
+    {
+        d_flushed = d_whole;
+        advance();
+    }
+    bool full() const override { return !d_open && in_work() >= most(); }
+    bool done() override
+    {
+        advance();
+        return d_finishing && !d_open && in_work() == 0;
+    }
+    bool wait(std::chrono::milliseconds limit) override
+    {
+        if (!ready()) {
+            d_decoder.wait(limit);
+        }
+        return ready();
+    }
+    void reset() override
+    {
+        d_decoder.reset();
+        for (auto* const queue : { &d_waiting, &d_flying, &d_decoded }) {
+            while (!queue->empty()) {
+                d_spare.push_back(std::move(queue->front()));
+                queue->pop_front();
+            }
+        }
+        d_open.reset();
+        d_given = d_finishing = false;
+        d_whole = d_ended = d_flushed = d_number = 0;
+    }
+    void set_max_latency_ms(double ms) override { d_decoder.set_max_latency_ms(ms); }
+    std::size_t batch() const override { return d_decoder.batch(); }
+    std::string active_backend() const override { return d_decoder.active_backend(); }
+    std::string active_device() const override { return d_decoder.active_device(); }
+
+    std::size_t input_bytes() const override { return d_decoder.input_bytes(); }
+    bool can_lend() const override { return false; }
+    std::size_t lend(const void*, std::size_t) override { return 0; }
+    std::size_t lent() const override { return 0; }
+    std::size_t take_back() override { return 0; }
+    void end_lending() override {}
+    bool lock_lent(void*, std::size_t) override { return false; }
+    void unlock_lent(void*) override {}
+
+    // ---- of this decoder ----
+
+    const sync_reads_options d_options;
+
+    drift_range window() const { return d_decoder.window(); }
+    std::size_t symbol_bytes() const { return d_setup.symbol_bytes(); }
+
+private:
+    static constexpr std::size_t beyond_limits = INT_MAX;
+
+    // A frame in work.
+    struct work {
+        std::vector<std::byte> items; // of all reads
+        std::vector<std::size_t> lengths, begins;
+        read_beliefs beliefs;
+        std::vector<float> priors; // of the only read
+        unsigned step = 0;         // that is decoded next
+        sync_status status{};
+        std::vector<std::byte> output;
+    };
+    using works = std::deque<std::unique_ptr<work>>;
+
+    std::size_t slots() const
+    {
+        return std::max<std::size_t>(1, d_options.slots * d_options.devices.size());
+    }
+
+    // Frames that there is memory for.
+    double most_work() const
+    {
+        const double bytes =
+            d_rule.bytes() +
+            double(d_options.reads) * d_setup.max_items * d_setup.item_bytes() +
+            d_setup.outputs * d_setup.symbol_bytes();
+        const double memory = physical_memory() / 4;
+        if (bytes > memory) {
+            refuse("reads",
+                   d_options.reads,
+                   "allowed are fewer, a frame of which needs no more than a quarter of "
+                   "the machine's memory");
+        }
+        return std::min<double>(memory, 2u << 30) / bytes;
+    }
+
+    // Frames in work that fill all slots.
+    std::size_t most() const
+    {
+        return std::max<std::size_t>(
+            1, std::min<double>(d_most_work, slots() * d_decoder.batch()));
+    }
+
+    std::size_t in_work() const
+    {
+        return d_waiting.size() + d_flying.size() + d_decoded.size() - d_given;
+    }
+
+    void open(const float* priors)
+    {
+        if (d_spare.empty()) {
+            d_open = std::make_unique<work>();
+        } else {
+            d_open = std::move(d_spare.back());
+            d_spare.pop_back();
+        }
+        auto& w = *d_open;
+        w.items.clear();
+        w.lengths.clear();
+        w.begins.clear();
+        w.step = 0;
+        w.status = { 0, 0, 0, 0, 0 };
+        const auto* const weights = d_options.priors ? priors : nullptr;
+        if (d_options.reads > 1) {
+            d_rule.begin(w.beliefs, weights);
+        } else {
+            const auto values = std::size_t(d_setup.outputs) * d_setup.code.q();
+            w.priors.assign(weights, weights ? weights + values : nullptr);
+        }
+    }
+
+    void add_read(const std::byte* items, std::size_t count)
+    {
+        auto& w = *d_open;
+        w.begins.push_back(w.items.size());
+        const bool possible = length_of_frame(d_setup, count) >= 0;
+        w.lengths.push_back(possible ? count : beyond_limits);
+        if (possible && count > 0) {
+            w.items.insert(w.items.end(), items, items + count * d_setup.item_bytes());
+        }
+    }
+
+    void advance()
+    {
+        if (d_given) {
+            d_spare.push_back(std::move(d_decoded.front()));
+            d_decoded.pop_front();
+            d_given = false;
+        }
+        for (bool moved = true; moved;) {
+            moved = false;
+            sync_decoder::frame f;
+            while (d_decoder.pull(f)) {
+                take(f);
+                moved = true;
+            }
+            while (!d_waiting.empty() && decode(*d_waiting.front())) {
+                d_flying.push_back(std::move(d_waiting.front()));
+                d_waiting.pop_front();
+                moved = true;
+            }
+        }
+        // No more comes that could fill the batch.
+        const bool last = d_finishing || full() || d_ended < d_flushed;
+        if (last && d_waiting.empty() && !d_flying.empty()) {
+            d_decoder.flush();
+        }
+    }
+
+    // Pushes the read whose turn it is, if there is a slot.
+    bool decode(const work& w)
+    {
+        if (d_decoder.full()) {
+            return false;
+        }
+        const auto r = w.step % d_options.reads;
+        const float* priors = nullptr;
+        if (d_options.reads > 1) {
+            priors = d_rule.priors(w.beliefs, r);
+        } else if (!w.priors.empty()) {
+            priors = w.priors.data();
+        }
+        return d_decoder.push_frame(w.items.data() + w.begins[r], w.lengths[r], priors);
+    }
+
+    void take(const sync_decoder::frame& f)
+    {
+        auto& w = *d_flying.front();
+        const auto R = d_options.reads;
+        if (R == 1) {
+            const auto* const bytes = static_cast<const std::byte*>(f.output);
+            w.output.assign(bytes, bytes + f.output_bytes);
+            w.status = f.status;
+        } else {
+            if (f.status.valid) {
+                const auto r = w.step % R;
+                in_doubles(d_options)
+                    ? d_rule.take(w.beliefs, r, static_cast<const double*>(f.output))
+                    : d_rule.take(w.beliefs, r, static_cast<const float*>(f.output));
+                auto status = f.status;
+                status.log_probability = w.status.log_probability +
+                                         (w.step < R ? f.status.log_probability : 0);
+                w.status = status;
+            }
+        }
+        if (++w.step < (R > 1 ? R * d_options.passes : 1)) {
+            d_waiting.push_back(std::move(d_flying.front()));
+        } else {
+            if (R > 1) {
+                write(w);
+            }
+            d_decoded.push_back(std::move(d_flying.front()));
+            ++d_ended;
+        }
+        d_flying.pop_front();
+    }
+
+    void write(work& w)
+    {
+        w.output.resize(d_setup.outputs * d_setup.symbol_bytes());
+        if (!w.status.valid) {
+            return write_unknown(d_setup, d_scratch, w.output.data(), w.status);
+        }
+        const bool extrinsic = d_options.output == sync_output::extrinsics ||
+                               d_options.output == sync_output::llr;
+        for (unsigned i = 0; i < d_setup.outputs; ++i) {
+            write_symbol(d_setup,
+                         d_rule.symbol(w.beliefs, i, extrinsic),
+                         nullptr,
+                         d_scratch.weights.data(),
+                         w.output.data() + i * d_setup.symbol_bytes());
+        }
+    }
+
+    const setup d_setup;
+    read_rule d_rule;
+    const double d_most_work;
+    sync_decoder d_decoder;
+    frame_scratch d_scratch;
+    std::unique_ptr<work> d_open; // whose reads come
+    works d_waiting, d_flying, d_decoded, d_spare;
+    bool d_given = false; // the first of d_decoded has been pulled
+    bool d_finishing = false;
+    // Frames so far: whole, decoded, and those up to which batches do not wait.
+    std::uint64_t d_whole = 0, d_ended = 0, d_flushed = 0;
+    std::uint64_t d_number = 0;
+};
+
+void check_reads(const sync_reads_options& o)
+{
+    checked_size(o.reads).within(1, sync_reads_options::max_reads, "reads");
+    checked_size(o.passes).within(1, sync_reads_options::max_passes, "passes");
+    if (o.reads > 1 && o.mode != sync_mode::framed) {
+        refuse("reads", o.reads, "more than one are allowed in framed mode");
+    }
+}
+
+sync_reads_decoder::sync_reads_decoder(const sync_reads_options& options,
+                                       decoder_hooks hooks)
+    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+{
+}
+
+sync_reads_decoder::impl& sync_reads_decoder::self() const
+{
+    return static_cast<impl&>(inside());
+}
+
+bool sync_reads_decoder::push_frame(const void* items,
+                                    std::size_t count,
+                                    const float* priors)
+{
+    return self().push_frame(items, count, priors);
+}
+
+bool sync_reads_decoder::pull(sync_decoder::frame& f) { return self().pull(f); }
+
+const sync_reads_options& sync_reads_decoder::options() const { return self().d_options; }
+drift_range sync_reads_decoder::window() const { return self().window(); }
+std::size_t sync_reads_decoder::symbol_bytes() const { return self().symbol_bytes(); }
+
+} // namespace gr::gpufec
