@@ -10,9 +10,13 @@
 #include "qa_support.h"
 #include "stream.h"
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iostream>
 #include <random>
+#include <sstream>
 
 namespace gr::gpufec::sync_map {
 namespace {
@@ -178,9 +182,11 @@ struct measured {
 };
 
 // Of all frames; none is off by more than its bound says and numbers are rounded.
-measured check_against_sequential(const stream_case& c, sync_precision precision)
+measured check_against_sequential(const stream_case& c,
+                                  sync_precision precision,
+                                  std::uint64_t seed = 3)
 {
-    const auto items = received(c);
+    const auto items = received(c, seed);
     const auto o = options_of(c, precision);
     const auto a = decode(o, items), b = decode_sequentially(o, items);
     const double rounding = precision == sync_precision::float64 ? 1e-12 : 1e-6;
@@ -254,6 +260,89 @@ TEST_P(sync_stream_search, agrees_with_the_sequential_rule)
         EXPECT_LE(check_against_sequential(c, sync_precision::float64).difference, 1e-9);
         EXPECT_LE(check_against_sequential(c, sync_precision::mixed).difference, 1e-6);
     }
+}
+
+// For minutes, so by hand: --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_*'
+// --gtest_output=json:FILE, where what is recorded can be read.
+TEST_P(sync_stream_search, DISABLED_agrees_with_the_sequential_rule_over_many_frames)
+{
+    constexpr unsigned frames = 100000, at_once = 2000;
+    for (const bool random : { false, true }) {
+        const auto code = random ? codebook_random(10, 32, 210, 1)
+                                 : codebook_davey_mackay(10, 32, 210, 1);
+        for (const double p : { 1e-4, 1e-3, 1e-2, 0.1 }) {
+            const stream_case c{ code, { p, p, 0 }, at_once };
+            measured all;
+            for (unsigned done = 0; done < frames; done += at_once) {
+                const auto m = check_against_sequential(c, sync_precision::float32, done);
+                all.difference = std::max(all.difference, m.difference);
+                all.bound = std::max(all.bound, m.bound);
+                all.failed += m.failed;
+                all.again += m.again;
+            }
+            EXPECT_LE(all.difference, 1e-6);
+            std::ostringstream name, seen;
+            name << (random ? "random " : "davey_mackay ") << p;
+            seen << "frames " << frames << ", largest difference " << all.difference
+                 << ", largest bound " << all.bound << ", links failed " << all.failed
+                 << ", frames again " << all.again;
+            std::cout << name.str() << ": " << seen.str() << std::endl;
+            RecordProperty(name.str(), seen.str());
+        }
+    }
+}
+
+// Bytes of this process that are in memory.
+std::size_t resident()
+{
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages >> pages;
+    return pages * std::size_t(sysconf(_SC_PAGESIZE));
+}
+
+TEST_P(sync_stream_search, DISABLED_noise_for_long_is_not_followed_and_takes_no_memory)
+{
+    const stream_case c{ codebook_davey_mackay(10, 32, 210, 1), { 1e-2, 1e-2, 0 }, 0 };
+    auto o = options_of(c, sync_precision::float32);
+    o.output = sync_output::symbols;
+    sync_decoder decoder(o);
+    std::mt19937 random(1);
+    std::vector<std::uint8_t> items(1 << 16);
+    constexpr std::uint64_t bits = 100'000'000;
+    std::uint64_t frames = 0, locked = 0;
+    std::size_t early = 0;
+    const auto take = [&] {
+        for (sync_decoder::frame f; decoder.pull(f); ++frames) {
+            locked += f.locked && frames > 2;
+        }
+    };
+    for (std::uint64_t pushed = 0; pushed < bits;) {
+        for (auto& item : items) {
+            item = random() >> 31;
+        }
+        for (std::size_t at = 0; at < items.size();) {
+            at += decoder.push(items.data() + at, items.size() - at);
+            take();
+        }
+        pushed += items.size();
+        if (early == 0 && pushed > bits / 10) {
+            early = resident();
+        }
+    }
+    const auto late = resident();
+    decoder.finish();
+    while (!decoder.done()) {
+        take();
+        decoder.wait(milliseconds(10));
+    }
+    EXPECT_GT(frames, bits / 2100 - 10);
+    EXPECT_EQ(locked, 0u);
+    EXPECT_LE(late, early + (8u << 20));
+    RecordProperty("bits", std::to_string(bits));
+    RecordProperty("frames", std::to_string(frames));
+    RecordProperty("frames locked", std::to_string(locked));
+    RecordProperty("bytes after a tenth", std::to_string(early));
+    RecordProperty("bytes at the end", std::to_string(late));
 }
 
 TEST_P(sync_stream_search, agrees_with_the_whole_stream)
