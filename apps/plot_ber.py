@@ -13,7 +13,10 @@ import argparse
 import json
 import sys
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("plot_ber.py: Matplotlib is not installed (Debian's python3-matplotlib)")
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402

@@ -1243,6 +1243,39 @@ class qa_files(unittest.TestCase):
         with open(self.path("code")) as file:
             self.assertEqual(file.read(), HAMMING)
 
+    def test_a_recording_that_ends_in_the_middle(self):
+        """What is missing is said, and what is there is decoded."""
+        def said(content, *arguments):
+            with open(self.source, "wb") as file:
+                file.write(content)
+            result = run("decode", *arguments, "in", "out", cwd=self.folder.name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stderr.decode()
+
+        short = ["ldpc", "--frame-size", "short"]
+        frames = ["viterbi", "--termination", "terminated", "--frame-bits", "94"]
+        for words in (["ldpc"], ["viterbi"], frames):
+            self.assertIn("WARNING: in is empty", said(b"", *words))
+        self.assertIn("in ends in the middle of a frame, after 5 of its 16200 items",
+                      said(bytes(16205), *short))
+        self.assertIn("16199 of its 16200 items: these are dropped, and nothing is decoded",
+                      said(bytes(16199), *short))
+        self.assertEqual(said(bytes(2 * 16200), *short), "")
+        self.assertIn("after 4 of its 200 items", said(self.soft[:404], *frames))
+        self.assertIn("after 1 of its 67 items", said(  # 134 values of 100 stages, 4 bits each
+            bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
+        for whole in (self.soft, self.soft[:-1]):
+            self.assertNotIn("in the middle", said(whole, "viterbi"))
+
+    def test_a_wav_file_is_no_soft_values(self):
+        header = b"RIFF\0\0\1\0WAVEfmt "
+        for content, is_wav in ((header + self.soft, True), (self.soft, False)):
+            with open(self.source, "wb") as file:
+                file.write(content)
+            result = run("decode", "viterbi", self.source, os.devnull)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(b"is a WAV file" in result.stderr, is_wav, result.stderr)
+
     def test_devices_may_be_both(self):
         result = run("decode", "viterbi", os.devnull, os.devnull)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -25,6 +25,8 @@ struct stream_rates {
     std::size_t item_bytes; //!< of an input item
     double items_per_bit;   //!< input items per bit that a pace counts
     double bits_per_byte;   //!< information bits per byte of output
+    //! Input items of a frame; 0: there are none, or of no one length.
+    std::size_t frame_items = 0;
 };
 
 //! A decoder as a stream of items in and of bytes out.
