@@ -1045,8 +1045,25 @@ class qa_manual(unittest.TestCase):
     def test_manual(self):
         for _, o in self.options():
             self.assertIn("\n\\fB\\-\\-" + o["name"].replace("-", "\\-"), self.page)
-        for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXIT STATUS"):
+        for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXAMPLES", "EXIT STATUS"):
             self.assertIn(f"\n.SH {word}", self.page)
+        for value in ("\nccsds, ccsds_2_3,", "\nint8, float or packed4", "\nauto, cuda or cpu"):
+            self.assertIn(value, self.page) # as they are to be written
+
+    def test_examples_of_the_manual_run(self):
+        found = re.findall(r"(?m)^\.nf\n(gpufec .*)\n\.fi$", self.page)
+        self.assertEqual(len(found), 3)
+        generator = random.Random(6)
+        bits = [generator.getrandbits(1) for _ in range(20000)]
+        soft = bytes(32 if c ^ (i & 1) else 256 - 32 for i, c in enumerate(encode_k7(bits)))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "recording.soft").write_bytes(soft) # CCSDS's second is inverted
+            for command in found:
+                words = command.replace("\\-", "-").split()[1:]
+                result = run(*words, cwd=folder)
+                self.assertEqual(result.returncode, 0, (command, result.stderr))
+                self.assertNotIn(b"WARNING", result.stderr)
+            self.assertEqual(pathlib.Path(folder, "decoded.bin").read_bytes(), pack(bits))
 
     def completed(self, *words):
         """What bash offers for the last of the words."""
