@@ -119,7 +119,7 @@ def picture(block):
 
 def markdown(doc):
     """A comment of a header as Markdown: its marks become code and paragraphs."""
-    doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
+    doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\w+\([^()]*\)|\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
     doc = re.sub(r"((?:\\b \S+\s+)*\\b \S+?)([.,;:)]*)(?=\s|$)",
                  lambda m: "**" + m[1].replace("\\b ", "") + "**" + m[2], doc)
     doc = re.sub(r"\\(?:brief|ingroup \w+|details) ?", "", doc)
