@@ -119,7 +119,9 @@ def draw_canvas(name, folder):
         graph.update()
         while Gtk.events_pending():
             Gtk.main_iteration()
-        Utils.make_screenshot(graph, os.path.join(folder, f"{name}.png"))
+        path = os.path.join(folder, f"{name}.png")
+        Utils.make_screenshot(graph, path)
+        small(path)
         os._exit(0)
 
     GLib.timeout_add(2000, draw)
