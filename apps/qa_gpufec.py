@@ -1311,10 +1311,17 @@ class qa_files(unittest.TestCase):
                      "/dev/full")
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"/dev/full: No space left", result.stderr)
-        result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e4", "--plot",
-                     "/nowhere/plot.png")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn(b"--plot", result.stderr)
+
+    def test_a_plot_that_cannot_be_drawn(self):
+        """It is said before the simulation, which would be lost."""
+        for name, words in (("/nowhere/plot.png", b"No such file"),
+                            (self.path("plot.doc"), b"allowed are names that end in")):
+            result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e15", "--plot", name)
+            self.assertEqual((result.returncode, result.stdout), (1, b""))
+            self.assertIn(b"--plot", result.stderr)
+            self.assertIn(words, result.stderr)
+            self.assertNotIn(b"Traceback", result.stderr)
+            self.assertFalse(os.path.exists(name))
 
     def test_pipe_that_does_not_block(self):
         end, begin = os.pipe()

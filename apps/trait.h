@@ -270,6 +270,10 @@ int circulants(const arguments& args);
 //! gpufec ber with --scheduler: as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);
 
+//! Whether plot() could: before work that would be lost.
+//! \throws std::runtime_error; what is missing has been said on standard error
+void check_plot(const std::string& png);
+
 //! Draws the report of `gpufec ber` to the file \p png, with plot_ber.py.
 //! \throws std::runtime_error that says what is missing
 void plot(const json& report, const std::string& png);
