@@ -257,7 +257,15 @@ def batch_curves():
 
 
 PICTURES = {"batch_against_latency.svg": batch_curves}
-TABLES = {"array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
+def readme_steps():
+    """The README in a clean root, step by step."""
+    steps = load("readme-debian12.json")["steps"]
+    return table(["step", "wall time, s", "processor, s"],
+                 [[f"`{s['step']}`" if re.match(r"git|cmake|sudo|scripts|gpufec", s["step"]) else s["step"],
+                   f"{s['wall_s']:.1f}", f"{s['processor_s']:.1f}"] for s in steps])
+
+
+TABLES = {"readme steps": readme_steps, "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")
@@ -270,7 +278,8 @@ def renewed(text):
 
 def main():
     changed = []
-    for page in sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]:
+    for page in sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md",
+                                                        ROOT / "packaging" / "README.md"]:
         text = page.read_text(encoding="utf-8")
         new = renewed(text)
         if new != text:
