@@ -241,6 +241,9 @@ int ber(const decoder_trait& trait, const arguments& args)
     auto code = json::object();
     const auto subject =
         values->naming_options([&] { return trait.make_simulation(*values, code); });
+    if (values->has("plot")) {
+        check_plot(values->text("plot"));
+    }
     const auto header =
         json::object({ { "command", line.name },
                        { "environment", environment() },

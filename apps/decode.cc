@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iostream>
 #include <thread>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -36,6 +37,7 @@ public:
     void run(file& in, file& out)
     {
         const double begin = seconds();
+        bool first = true;
         std::size_t partial = 0; // bytes of an item that is not whole yet
         for (;;) {
             // Nothing comes in: partial batches go out when they are due.
@@ -48,6 +50,13 @@ public:
                 break;
             }
             const auto bytes = partial + n;
+            if (std::exchange(first, false) && is_wav(d_in.data(), bytes)) {
+                std::cerr
+                    << "gpufec: WARNING: " << in.name()
+                    << " is a WAV file, and its bytes are taken for soft values. If it "
+                       "holds samples, demodulate them first, as the example "
+                       "viterbi_recording.grc does\n";
+            }
             push(bytes / d_item_bytes, out);
             d_items += bytes / d_item_bytes;
             partial = bytes % d_item_bytes;
@@ -63,6 +72,7 @@ public:
             std::cerr << "gpufec: the last " << partial
                       << " bytes of the input are not a whole float: ignored\n";
         }
+        say_what_is_missing(in);
     }
 
     json report() const
@@ -77,6 +87,27 @@ private:
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;
         return d_item_bytes *
                std::size_t(std::clamp(items, 1.0, double(std::size_t(1) << 20)));
+    }
+
+    static bool is_wav(const std::byte* data, std::size_t bytes)
+    {
+        return bytes >= 12 && std::memcmp(data, "RIFF", 4) == 0 &&
+               std::memcmp(data + 8, "WAVE", 4) == 0;
+    }
+
+    // A recording that ended too early.
+    void say_what_is_missing(const file& in) const
+    {
+        const auto frame = d_decoder.rates.frame_items;
+        const auto rest = frame ? d_items % frame : 0;
+        if (d_items == 0) {
+            std::cerr << "gpufec: WARNING: " << in.name() << " is empty\n";
+        } else if (rest > 0) {
+            std::cerr << "gpufec: " << (d_items < frame ? "WARNING: " : "") << in.name()
+                      << " ends in the middle of a frame, after " << rest << " of its "
+                      << frame << " items: these are dropped"
+                      << (d_items < frame ? ", and nothing is decoded\n" : "\n");
+        }
     }
 
     void push(std::size_t count, file& out)

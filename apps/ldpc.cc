@@ -141,7 +141,8 @@ stream_rates rates_of(const ldpc_options& o, bool unpacked)
     const double items = o.codeword || soft ? code.n() : code.k();
     return { o.format == llr_format::int8 ? 1 : sizeof(float),
              code.sent() / items,
-             code.k() / (unpacked || soft ? items : std::ceil(items / 8)) };
+             code.k() / (unpacked || soft ? items : std::ceil(items / 8)),
+             code.sent() };
 }
 
 class ldpc_stream : public decoder_adapter<ldpc_decoder>

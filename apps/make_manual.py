@@ -20,20 +20,37 @@ def roff(text):
     return text.replace("±", r"\[+-]")
 
 
+# What a first hour takes.
+EXAMPLES = [
+    ("Error rates of the CCSDS code, as a table and as JSON:",
+     "gpufec ber viterbi --preset ccsds --range 3:0.5:4 --max-bits 1e6 --json rates.json"),
+    ("A file of soft values, a signed byte each, as SatDump writes it; where pairs begin is found:",
+     "gpufec decode viterbi --preset ccsds --lock auto recording.soft decoded.bin"),
+    ("How fast this machine decodes DVB-S2:",
+     "gpufec bench ldpc --rate 3/4 --seconds 1"),
+]
+
+
+def sentence(text):
+    """With a capital, unless it begins with a value that is written so, as int8."""
+    first = text.split(" ")[0].rstrip(",;")
+    return text if re.search(r"[\d_]", first) else text[:1].upper() + text[1:]
+
+
 def option_rows(table):
     for o in table["options"]:
         kind = o["kind"]
         value = "" if kind == "flag" else " " + r"\fI" + roff(
             kind if "|" not in kind else "choice") + r"\fR"
-        help_text = o["help"]
+        help_text = sentence(o["help"].strip())
         if "|" in kind:
             *first, last = kind.split("|")
-            choices = ", ".join(first) + " or " + last
-            help_text = f"{choices}; {help_text}" if help_text else choices
+            choices = ", ".join(first) + " or " + last # as they are written
+            help_text = f"{choices}; {o['help'].strip()}" if help_text else choices
         if o["initial"]:
             help_text += f" (default: {o['initial']})"
         yield (f".TP\n\\fB{roff('--' + o['name'])}\\fR{value}\n"
-               f"{roff(help_text.strip()[:1].upper() + help_text.strip()[1:]) or '-'}\n")
+               f"{roff(help_text.strip()) or '-'}\n")
 
 
 def alone(described):
@@ -63,6 +80,9 @@ def manual(described):
                  f"{roff(line['description'])}\n")
         for table in line["tables"]:
             page += f".SS {roff(table['title'])}\n" + "".join(option_rows(table))
+    page += ".SH EXAMPLES\n" + "".join(
+        f"{roff(what)}\n.PP\n.RS\n.nf\n{roff(command)}\n.fi\n.RE\n.PP\n"
+        for what, command in EXAMPLES)
     page += f".SH EXIT STATUS\n{roff(described['exit_status'].split(': ', 1)[1].strip())}\n"
     return page + (".SH SEE ALSO\nThe user guide of gr\\-gpufec, "
                    "docs/user\\-guide.md in its sources.\n")

@@ -28,6 +28,14 @@ std::string script_of(const std::string& option, const std::string& name)
 
 } // namespace
 
+void check_plot(const std::string& png)
+{
+    const auto script = script_of("--plot", "plot_ber.py");
+    if (boost::process::system(GPUFEC_PYTHON, script, "--check", png) != 0) {
+        throw std::runtime_error("--plot: " + png + " cannot be drawn");
+    }
+}
+
 void plot(const json& report, const std::string& png)
 {
     namespace process = boost::process;
@@ -40,7 +48,7 @@ void plot(const json& report, const std::string& png)
     child.wait();
     if (child.exit_code() != 0) {
         throw std::runtime_error("--plot: " GPUFEC_PYTHON " " + script + " failed for " +
-                                 png + "; it needs matplotlib");
+                                 png);
     }
 }
 

@@ -7,13 +7,18 @@
 those of symbols against the probability of insertions and deletions.
 
 Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]...
+       plot_ber.py --check PLOT.png    whether it could be drawn
 """
 
 import argparse
 import json
+import os
 import sys
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("plot_ber.py: Matplotlib is not installed (Debian's python3-matplotlib)")
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
@@ -99,7 +104,21 @@ def plot(reports, labels, png, theory="each", title=None):
     pyplot.close(figure)
 
 
+def check(png):
+    """Before long work: says what is wrong, and ends."""
+    kinds = pyplot.figure().canvas.get_supported_filetypes()
+    kind = os.path.splitext(png)[1][1:].lower()
+    if kind and kind not in kinds:
+        sys.exit(f"plot_ber.py: {png}: allowed are names that end in {', '.join(sorted(kinds))}")
+    was_there = os.path.exists(png)
+    open(png, "ab").close()
+    if not was_there:
+        os.remove(png)
+
+
 def main():
+    if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
+        return check(sys.argv[2])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="+", metavar="RESULT.json")
     parser.add_argument("png", metavar="PLOT.png")
@@ -117,4 +136,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OSError as error:
+        sys.exit(f"plot_ber.py: {error.filename}: {error.strerror}")

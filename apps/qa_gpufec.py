@@ -1110,8 +1110,25 @@ class qa_manual(unittest.TestCase):
     def test_manual(self):
         for _, o in self.options():
             self.assertIn("\n\\fB\\-\\-" + o["name"].replace("-", "\\-"), self.page)
-        for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXIT STATUS"):
+        for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXAMPLES", "EXIT STATUS"):
             self.assertIn(f"\n.SH {word}", self.page)
+        for value in ("\nccsds, ccsds_2_3,", "\nint8, float or packed4", "\nauto, cuda or cpu"):
+            self.assertIn(value, self.page) # as they are to be written
+
+    def test_examples_of_the_manual_run(self):
+        found = re.findall(r"(?m)^\.nf\n(gpufec .*)\n\.fi$", self.page)
+        self.assertEqual(len(found), 3)
+        generator = random.Random(6)
+        bits = [generator.getrandbits(1) for _ in range(20000)]
+        soft = bytes(32 if c ^ (i & 1) else 256 - 32 for i, c in enumerate(encode_k7(bits)))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "recording.soft").write_bytes(soft) # CCSDS's second is inverted
+            for command in found:
+                words = command.replace("\\-", "-").split()[1:]
+                result = run(*words, cwd=folder)
+                self.assertEqual(result.returncode, 0, (command, result.stderr))
+                self.assertNotIn(b"WARNING", result.stderr)
+            self.assertEqual(pathlib.Path(folder, "decoded.bin").read_bytes(), pack(bits))
 
     def completed(self, *words):
         """What bash offers for the last of the words."""
@@ -1254,9 +1271,10 @@ class qa_wrong_code(unittest.TestCase):
                              doubted)
 
     def test_nothing_to_judge(self):
-        for data in (b"", bytes(5000), bytes([20] * 300)):
+        empty = b"gpufec: WARNING: standard input is empty\n"
+        for data, said in ((b"", empty), (bytes(5000), b""), (bytes([20] * 300), b"")):
             result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)
-            self.assertEqual((result.returncode, result.stderr), (0, b""))
+            self.assertEqual((result.returncode, result.stderr), (0, said))
 
 
 class qa_files(unittest.TestCase):
@@ -1308,6 +1326,39 @@ class qa_files(unittest.TestCase):
         with open(self.path("code")) as file:
             self.assertEqual(file.read(), HAMMING)
 
+    def test_a_recording_that_ends_in_the_middle(self):
+        """What is missing is said, and what is there is decoded."""
+        def said(content, *arguments):
+            with open(self.source, "wb") as file:
+                file.write(content)
+            result = run("decode", *arguments, "in", "out", cwd=self.folder.name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stderr.decode()
+
+        short = ["ldpc", "--frame-size", "short"]
+        frames = ["viterbi", "--termination", "terminated", "--frame-bits", "94"]
+        for words in (["ldpc"], ["viterbi"], frames):
+            self.assertIn("WARNING: in is empty", said(b"", *words))
+        self.assertIn("in ends in the middle of a frame, after 5 of its 16200 items",
+                      said(bytes(16205), *short))
+        self.assertIn("16199 of its 16200 items: these are dropped, and nothing is decoded",
+                      said(bytes(16199), *short))
+        self.assertEqual(said(bytes(2 * 16200), *short), "")
+        self.assertIn("after 4 of its 200 items", said(self.soft[:404], *frames))
+        self.assertIn("after 1 of its 67 items", said(  # 134 values of 100 stages, 4 bits each
+            bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
+        for whole in (self.soft, self.soft[:-1]):
+            self.assertNotIn("in the middle", said(whole, "viterbi"))
+
+    def test_a_wav_file_is_no_soft_values(self):
+        header = b"RIFF\0\0\1\0WAVEfmt "
+        for content, is_wav in ((header + self.soft, True), (self.soft, False)):
+            with open(self.source, "wb") as file:
+                file.write(content)
+            result = run("decode", "viterbi", self.source, os.devnull)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(b"is a WAV file" in result.stderr, is_wav, result.stderr)
+
     def test_devices_may_be_both(self):
         result = run("decode", "viterbi", os.devnull, os.devnull)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -1325,10 +1376,17 @@ class qa_files(unittest.TestCase):
                      "/dev/full")
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"/dev/full: No space left", result.stderr)
-        result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e4", "--plot",
-                     "/nowhere/plot.png")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn(b"--plot", result.stderr)
+
+    def test_a_plot_that_cannot_be_drawn(self):
+        """It is said before the simulation, which would be lost."""
+        for name, words in (("/nowhere/plot.png", b"No such file"),
+                            (self.path("plot.doc"), b"allowed are names that end in")):
+            result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e15", "--plot", name)
+            self.assertEqual((result.returncode, result.stdout), (1, b""))
+            self.assertIn(b"--plot", result.stderr)
+            self.assertIn(words, result.stderr)
+            self.assertNotIn(b"Traceback", result.stderr)
+            self.assertFalse(os.path.exists(name))
 
     def test_pipe_that_does_not_block(self):
         end, begin = os.pipe()

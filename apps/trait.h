@@ -25,6 +25,8 @@ struct stream_rates {
     std::size_t item_bytes; //!< of an input item
     double items_per_bit;   //!< input items per bit that a pace counts
     double bits_per_byte;   //!< information bits per byte of output
+    //! Input items of a frame; 0: there are none, or of no one length.
+    std::size_t frame_items = 0;
 };
 
 //! A decoder as a stream of items in and of bytes out.
@@ -276,6 +278,10 @@ int circulants(const arguments& args);
 
 //! gpufec ber with --scheduler: as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);
+
+//! Whether plot() could: before work that would be lost.
+//! \throws std::runtime_error; what is missing has been said on standard error
+void check_plot(const std::string& png);
 
 //! Draws the report of `gpufec ber` to the file \p png, with plot_ber.py.
 //! \throws std::runtime_error that says what is missing

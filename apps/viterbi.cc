@@ -117,6 +117,21 @@ json code_facts(const viterbi_options& options)
 
 bool is_float(const viterbi_options& o) { return o.format == soft_format::float32; }
 
+// Soft values of a frame; 0: it is a stream, or a lock finds where frames begin.
+std::size_t frame_values(const viterbi_options& o)
+{
+    const auto tail =
+        o.ends == termination::terminated ? o.code.constraint_length() - 1 : 0;
+    const auto stages = o.frame_bits && o.lock != "auto" ? o.frame_bits + tail : 0;
+    std::size_t values = 0;
+    for (std::uint64_t stage = 0; stage < stages; ++stage) {
+        for (unsigned r = 0; r < o.code.outputs(); ++r) {
+            values += o.code.sent(stage, r);
+        }
+    }
+    return values;
+}
+
 stream_rates rates_of(const viterbi_options& o, bool unpacked)
 {
     const double values_per_item = o.format == soft_format::packed4 ? 2 : 1;
@@ -125,7 +140,8 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
     return { is_float(o) ? sizeof(float) : 1,
              1 / o.code.rate() / values_per_item,
-             unpacked ? 1 : packed };
+             unpacked ? 1 : packed,
+             std::size_t(std::ceil(frame_values(o) / values_per_item)) };
 }
 
 // The channel's error rate, from the statistics of batches. Each stands for the stages

@@ -11,19 +11,21 @@ Usage: make_site.py FOLDER [DOXYGEN]   FOLDER/html/index.html is the site; DOXYG
 folder with the HTML of the C++ interface, if it was made
 """
 
+import html
 import html.parser
 import importlib.util
 import json
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = [("Home", "README.md"), ("Quick start", "docs/quick-start.md"),
-         ("User guide", "docs/user-guide.md"), ("Blocks", None),
+         ("Examples", "docs/examples.md"), ("User guide", "docs/user-guide.md"), ("Blocks", None),
          ("Converting", "docs/converting.md"), ("Tuning", "docs/tuning.md"),
          ("Arrays", "docs/arrays.md"), ("Packages", "packaging/README.md"),
          ("Reliability", "docs/reliability.md"),
@@ -36,11 +38,18 @@ COPIED = ["docs/pictures", "bench/results", "examples", "CITATION.cff", "LICENSE
 EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
               "std::runtime_error": "RuntimeError"}
 
-# The theme leaves tables as HTML has them.
-STYLE = """.rst-content table { margin-bottom: 24px; border-collapse: collapse; }
+# The theme leaves tables as HTML has them. Those that are wider than the page scroll.
+STYLE = """.wy-nav-content { max-width: 1100px; }
+.wy-nav-content-wrap { background: #fcfcfc; }
+.rst-content table { display: block; overflow-x: auto; max-width: 100%; width: fit-content;
+  margin-bottom: 24px; border-collapse: collapse; }
 .rst-content table th, .rst-content table td { padding: 6px 10px; border: 1px solid #e1e4e5;
   text-align: left; vertical-align: top; }
 .rst-content table code { white-space: nowrap; }
+.rst-content pre { padding: 12px; overflow-x: auto; line-height: 1.4; border: 1px solid #e1e4e5;
+  background: #f8f8f8; }
+.rst-content pre code { border: none; padding: 0; }
+.rst-content h3 { margin-top: 24px; }
 """
 
 # What comes in, what the block does with it, and what goes out.
@@ -110,7 +119,7 @@ def picture(block):
 
 def markdown(doc):
     """A comment of a header as Markdown: its marks become code and paragraphs."""
-    doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
+    doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\w+\([^()]*\)|\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
     doc = re.sub(r"((?:\\b \S+\s+)*\\b \S+?)([.,;:)]*)(?=\s|$)",
                  lambda m: "**" + m[1].replace("\\b ", "") + "**" + m[2], doc)
     doc = re.sub(r"\\(?:brief|ingroup \w+|details) ?", "", doc)
@@ -149,38 +158,135 @@ def block_page(declared, interface):
                if interface else "") + "\n")
 
 
-def leaves(value, path=""):
-    """The numbers of a result that are rates or times, with their place."""
-    if isinstance(value, dict):
+FIGURE = re.compile(r"per_s(_|$)|_(ms|us|s)$|^(ber|fer|ser|median|most|least)$")
+MOST_ROWS, MOST_COLUMNS = 40, 9
+
+
+def scalar(value):
+    """A number or a word; of several numbers the median."""
+    if isinstance(value, list) and value and all(
+            isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
+        return statistics.median(value)
+    return value if isinstance(value, (str, int, float)) else None
+
+
+def written(key, value):
+    """A figure as it is read: with three digits, and its unit where the key names one."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return html.escape(value).replace("|", "\\|").replace("\n", " ")
+    unit = re.search(r"(?:^|_)((?:bits|bytes)_)?per_s(_|$)", key)
+    scaled = re.match(r"(?i)([GTMk]_|mbit|.*_[GMk]b_per)", key)
+    if unit and not scaled:
+        unit = {"bits_": "b/s", "bytes_": "B/s"}.get(unit[1], "/s")
+        for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, "")):
+            if abs(value) >= factor:
+                return f"{value / factor:.3g} {prefix}{unit}"
+    return (f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1000
+            else f"{value:.3g}")
+
+
+SAID = {"ebn0_db": "Eb/N0 [dB]", "esn0_db": "Es/N0 [dB]", "ber": "bit error rate",
+        "fer": "frame error rate", "ser": "symbol error rate"}
+
+
+def words(*keys):
+    return ", ".join(SAID.get(key, key.replace("_", " ")) for key in keys if key)
+
+
+def table_of_rows(rows):
+    """Rows of results: what tells them apart, and their figures. None, where there are none."""
+    flat = []
+    for row in rows:
+        flat.append({k: scalar(v) for k, v in row.items() if scalar(v) is not None and
+                     "median_" + k not in row})
+        for outer, inner in row.items():
+            if isinstance(inner, dict):
+                flat[-1].update({f"{outer} {k}": scalar(v) for k, v in inner.items()
+                                 if scalar(v) is not None and
+                                 (FIGURE.search(k) or k.endswith("_db"))})
+    keys = list(dict.fromkeys(k for row in flat for k in row))
+    differ = [k for k in keys if len({str(row.get(k)) for row in flat}) > 1]
+    figures = [k for k in keys if FIGURE.search(k.split(" ")[-1])]
+    named = [k for k in differ if k not in figures and k not in ("command", "environment") and
+             max(len(str(row.get(k, ""))) for row in flat) < 60]
+    named.sort(key=lambda k: not k.endswith("_db")) # what was set comes first
+    columns = named[:max(MOST_COLUMNS - len(figures), 3)] + figures
+    if not figures:
+        return None
+    columns = columns[:MOST_COLUMNS]
+    text = ["| " + " | ".join(map(words, columns)) + " |", "|" + "---|" * len(columns)]
+    text += ["| " + " | ".join(written(k.split(" ")[-1], row[k]) if k in row else ""
+                               for k in columns) + " |" for row in flat[:MOST_ROWS]]
+    if len(flat) > MOST_ROWS:
+        text += ["", f"{len(flat) - MOST_ROWS} more rows are in the file."]
+    return text
+
+
+def tables(value, path=()):
+    """Tables of a result, each with its place in it."""
+    if isinstance(value, list):
+        if len(value) > 1 and all(isinstance(v, dict) for v in value):
+            found = table_of_rows(value)
+            if found:
+                yield path, found
+                return
+        for item in value[:MOST_ROWS]:
+            if isinstance(item, (dict, list)):
+                # What tells it from its neighbours.
+                told = [f"{words(k)} {v}" for k, v in item.items() if isinstance(v, (str, int)) and
+                        any(other.get(k) != v for other in value if isinstance(other, dict))
+                        and len(str(v)) < 40][:1] if isinstance(item, dict) else []
+                yield from tables(item, path + tuple(told))
+    elif isinstance(value, dict):
+        alone = [(k, scalar(v)) for k, v in value.items()
+                 if FIGURE.search(k) and scalar(v) is not None]
+        if alone:
+            yield path, ["| | |", "|---|---|"] + [
+                f"| {words(k)} | {written(k, v)} |" for k, v in alone]
+        rows = [dict(name=k, **v) for k, v in value.items()
+                if isinstance(v, dict) and "name" not in v and k not in ("environment", "machine")]
+        found = table_of_rows(rows) if len(rows) > 1 else None
+        if found:
+            yield path, found
         for key, item in value.items():
-            yield from leaves(item, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for i, item in enumerate(value[:40]):
-            yield from leaves(item, f"{path}[{i}]")
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        if re.search(r"median|per_s|_ms$|(^|\.)(ber|fer|ser)$", path):
-            yield path, value
+            if isinstance(item, list) or (isinstance(item, dict) and not found and
+                                          key not in ("environment", "machine", "options")):
+                yield from tables(item, path + (key,))
+
+
+GROUPS = {"viterbi": "Viterbi", "ldpc": "LDPC", "dvbs2": "DVB-S2", "dvbs2rx": "DVB-S2",
+          "bch": "DVB-S2", "bbframe": "DVB-S2", "sync": "Synchronisation"}
 
 
 def measured_page(folder):
-    """Each file of results: what ran, where, when, and its main figures."""
-    text = ["# Measured", "", "One section per file of `bench/results`, made from the files.", ""]
+    """Each file of results: what ran, where, when, and its figures."""
+    groups = {title: [] for title in (*GROUPS.values(), "Several decoders")}
     for path in sorted(folder.glob("*.json")):
-        result = json.loads(path.read_text())
-        environment = result.get("environment") or result.get("machine") or {}
-        if isinstance(environment, dict):
-            gpus = [g.get("name", "") if isinstance(g, dict) else str(g)
-                    for g in environment.get("gpus") or []]
-            environment = ", ".join([str(environment[k]) for k in
-                                     ("date", "processor", "commit") if environment.get(k)] +
-                                    gpus)
-        title = result.get("command") or result.get("what") or result.get("benchmark") or ""
-        text += [f"## {path.stem}", "", f"[{path.name}](bench/results/{path.name}) "
-                 f"{'`' + str(title) + '`' if title else ''}", "", str(environment), ""]
-        figures = list(leaves(result))[:12]
-        if figures:
-            text += ["| | |", "|---|---|"]
-            text += [f"| `{where}` | {value:.4g} |" for where, value in figures] + [""]
+        parts = re.split("[-_]", path.stem)
+        decoder = next((GROUPS[p] for p in parts[:2] if p in GROUPS), "Several decoders")
+        groups[decoder].append(path)
+    text = ["# Measured", "", "All that is in `bench/results`, made from its files: what ran, when, on "
+            "what machine and of which commit. Figures measured several times are medians. "
+            "[Performance](docs/performance.md) and [tuning](docs/tuning.md) say what they mean.", ""]
+    for title, paths in groups.items():
+        text += [f"## {title}", ""]
+        for path in paths:
+            result = json.loads(path.read_text())
+            place = result.get("environment") or result.get("machine") or {}
+            if isinstance(place, dict):
+                gpus = [g.get("name", "") if isinstance(g, dict) else str(g)
+                        for g in place.get("gpus") or []]
+                place = ", ".join([str(place[k])[:10 if k == "date" else None] for k in
+                                   ("date", "processor", "commit") if place.get(k)] + gpus)
+            ran = result.get("command") or result.get("what") or result.get("benchmark") or ""
+            ran = " ".join(map(str, ran)) if isinstance(ran, list) else str(ran)
+            text += [f"### {path.stem}", "", "".join(
+                f"{line}<br>\n" for line in (f"`{ran}`" if ran else "", html.escape(str(place)))
+                if line) + f"[{path.name}](bench/results/{path.name})", ""]
+            for where, rows in list(tables(result))[:4]:
+                text += ([words(*where) + ":", ""] if where else []) + rows + [""]
     return "\n".join(text)
 
 
@@ -233,6 +339,18 @@ def assemble(source, interface):
     return navigation
 
 
+def colours(source):
+    """The extension of Markdown that colours code, where Pygments is installed."""
+    try:
+        from pygments.formatters import HtmlFormatter
+    except ImportError:
+        return []
+    with open(source / "style.css", "a") as file:
+        file.write(HtmlFormatter(style="friendly").get_style_defs(".codehilite") +
+                   "\n.rst-content .codehilite { background: none; }\n")
+    return [{"codehilite": {"guess_lang": False}}]
+
+
 class links(html.parser.HTMLParser):
     """What a page of HTML links to, and the places in it that can be linked to."""
 
@@ -280,7 +398,7 @@ def main():
         "site_name": "gr-gpufec", "docs_dir": str(source), "site_dir": str(site),
         "theme": {"name": "readthedocs", "highlightjs": False}, "nav": navigation,
         "use_directory_urls": False, "extra_css": ["style.css"], "plugins": ["search"],
-        "markdown_extensions": ["tables", "fenced_code", "toc"]}))
+        "markdown_extensions": ["tables", "fenced_code", "toc"] + colours(source)}))
     try:
         done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean",
                                "-f", str(settings)])

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the tables of figures into the pages, from bench/results.
+"""Writes the tables of figures into the pages, and draws curves, from bench/results.
 
 A page marks the place of a table with <!-- table: NAME --> and <!-- end -->; what stands
 between them is written anew. Usage: make_tables.py [--check]   with --check nothing is
-written, and the exit status is 1 where a page would change.
+written, and the exit status is 1 where a page or a picture would change.
 """
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -56,19 +57,23 @@ def viterbi_batches():
          for r in chosen])
 
 
-def ldpc_batches():
-    sweeps = load("ldpc-sweeps-latency-h200.json")["sweeps"]["latency"]
+def ldpc_rows():
+    """Of each batch what was measured of each schedule."""
     rows = {}
-    for r in sweeps:
+    for r in load("ldpc-sweeps-latency-h200.json")["sweeps"]["latency"]:
         if r["options"]["max_iterations"] == 10:
             rows.setdefault(r["batch"], {})[r["options"]["schedule"]] = r
+    return sorted((batch, r) for batch, r in rows.items() if len(r) == 2)
+
+
+def ldpc_batches():
     return table(
         ["batch (frames)", "layered, one batch alone", "in flight", "flooding, one batch alone",
          "in flight"],
         [[batch] + [text for schedule in ("layered", "flooding") for text in
                     (f"{three(1e3 * r[schedule]['batch_latency_s'])} ms",
                      rate(median(r[schedule], "host to host")))]
-         for batch, r in sorted(rows.items()) if len(r) == 2])
+         for batch, r in ldpc_rows()])
 
 
 def ldpc_delay():
@@ -79,11 +84,17 @@ def ldpc_delay():
           f"{r['median_ms']:.0f} ms", f"{r['most_ms']:.0f} ms"] for r in found])
 
 
-def sync_batches():
+def sync_rows():
+    """Of each batch what was measured of each channel."""
     rows = {}
     for r in load("sync-linear-h200.json")["result"]:
         if r["precision"] == "float" and r["output"] == "symbols":
             rows.setdefault(r["frames"], {})[r["p"]] = r
+    return rows
+
+
+def sync_batches():
+    rows = sync_rows()
     ps = sorted({p for r in rows.values() for p in r})
     return table(
         ["frames per batch"] + [f"p = {p:g}" for p in ps],
@@ -185,7 +196,103 @@ def sync_reads_gap():
                    r["errors_of_all_together"]] for r in points if r["passes"] < 3])
 
 
-TABLES = {"sync reads": sync_reads, "sync reads gap": sync_reads_gap,
+class axes:
+    """Curves over logarithmic axes, as SVG. Text of its own, so that a change shows as one."""
+
+    LEFT, TOP, WIDTH, HEIGHT = 96, 14, 544, 340
+    COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
+
+    def __init__(self, x, y):
+        """Each axis: its title, the decades at its ends, and what a decade is called."""
+        self.x, self.y, self.parts = x, y, []
+        for (_, first, last, name), upright in ((x, False), (y, True)):
+            for decade in range(first, last + 1):
+                place = round(self.place(10.0**decade, upright), 1)
+                line, text = (
+                    (f"M{self.LEFT} {place}h{self.WIDTH}",
+                     f'x="{self.LEFT - 6}" y="{place + 4:.1f}" text-anchor="end"') if upright else
+                    (f"M{place} {self.TOP}v{self.HEIGHT}",
+                     f'x="{place}" y="{self.TOP + self.HEIGHT + 18}" text-anchor="middle"'))
+                self.parts += [f'<path d="{line}" stroke="#ddd"/>', f"<text {text}>{name(decade)}</text>"]
+
+    def place(self, value, upright):
+        _, first, last, _ = self.y if upright else self.x
+        part = (math.log10(value) - first) / (last - first)
+        return self.TOP + self.HEIGHT * (1 - part) if upright else self.LEFT + self.WIDTH * part
+
+    def curve(self, number, name, points):
+        """\p points are x, y and what is written there, if anything."""
+        colour = self.COLOURS[number]
+        places = [(round(self.place(x, False), 1), round(self.place(y, True), 1), text)
+                  for x, y, text in points]
+        self.parts.append(f'<path d="M{" L".join(f"{x} {y}" for x, y, _ in places)}" fill="none" '
+                          f'stroke="{colour}" stroke-width="2"/>')
+        for x, y, text in places:
+            self.parts.append(f'<circle cx="{x}" cy="{y}" r="3.5" fill="{colour}"/>')
+            if text:
+                self.parts.append(f'<text x="{x + 7:.1f}" y="{y + 14:.1f}" fill="{colour}" '
+                                  f'font-size="11">{text}</text>')
+        at = self.TOP + 18 + 20 * number
+        self.parts += [f'<path d="M{self.LEFT + self.WIDTH + 14} {at - 4}h22" stroke="{colour}" '
+                       'stroke-width="2"/>',
+                       f'<text x="{self.LEFT + self.WIDTH + 42}" y="{at}">{name}</text>']
+
+    def svg(self):
+        middle, below = self.LEFT + self.WIDTH / 2, self.TOP + self.HEIGHT
+        beside = self.TOP + self.HEIGHT / 2
+        return "\n".join(
+            ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 830 400" '
+             'font-family="sans-serif" font-size="13">',
+             '<rect width="830" height="400" fill="#fff"/>'] + self.parts +
+            [f'<text x="{middle:.0f}" y="{below + 38}" text-anchor="middle">{self.x[0]}</text>',
+             f'<text transform="translate(16 {beside:.0f}) rotate(-90)" text-anchor="middle">'
+             f"{self.y[0]}</text>", "</svg>"]) + "\n"
+
+
+def batch_curves():
+    """The rate with batches in flight against the time of one batch, each point a batch."""
+    def time(decade):
+        return f"{10**decade:g} ms"
+
+    def speed(decade):
+        return rate(10.0**decade).replace(".00", "").replace(".0", "")
+
+    def ends(points):
+        """Of each curve the first and the last batch are named."""
+        points = sorted(points, key=lambda point: point[2])
+        return [(x, y, f"{text:,}" if n in (0, len(points) - 1) else "")
+                for n, (x, y, text) in enumerate(points)]
+
+    drawn = axes(("time of one batch alone", -1, 2, time),
+                 ("information per second, batches in flight", 5, 11, speed))
+    wanted = ("K=7 1/2, 64 kbit, D=512", "K=7 1/2, 1 Mbit, D=1024", "K=7 1/2, chosen batch",
+              "K=7 1/2")
+    rows = load("viterbi-rates-h200.json")["rows"]
+    drawn.curve(0, "Viterbi, K=7 1/2", ends(
+        (1e3 * r["batch_latency_s"], median(r, "host to host"), r["batch"])
+        for r in rows if r["row"] in wanted))
+    for number, schedule in enumerate(("layered", "flooding"), 1):
+        drawn.curve(number, f"LDPC, {schedule}", ends(
+            (1e3 * r[schedule]["batch_latency_s"], median(r[schedule], "host to host"), batch)
+            for batch, r in ldpc_rows()))
+    drawn.curve(3, "sync, p = 0.01", ends(
+        (r[0.01]["kernels_ms"], 1e6 * r[0.01]["mbit_per_s"], frames)
+        for frames, r in sync_rows().items() if 0.01 in r))
+    return drawn.svg()
+
+
+PICTURES = {"batch_against_latency.svg": batch_curves}
+
+
+def readme_steps():
+    """The README in a clean root, step by step."""
+    steps = load("readme-debian12.json")["steps"]
+    return table(["step", "seconds"],
+                 [[f"`{s['step']}`" if re.match(r"git|cmake|sudo|scripts|gpufec", s["step"])
+                   else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
+
+
+TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
@@ -199,13 +306,21 @@ def renewed(text):
 
 def main():
     changed = []
-    for page in sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]:
+    for page in sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md",
+                                                        ROOT / "packaging" / "README.md"]:
         text = page.read_text(encoding="utf-8")
         new = renewed(text)
         if new != text:
             changed.append(page.name)
             if "--check" not in sys.argv[1:]:
                 page.write_text(new, encoding="utf-8")
+    for name, draw in PICTURES.items():
+        path = ROOT / "docs" / "pictures" / name
+        new = draw()
+        if not path.exists() or path.read_text(encoding="utf-8") != new:
+            changed.append(name)
+            if "--check" not in sys.argv[1:]:
+                path.write_text(new, encoding="utf-8")
     if changed:
         print("make_tables:", ", ".join(changed))
     return 1 if changed and "--check" in sys.argv[1:] else 0

@@ -15,10 +15,17 @@ Usage: dvbs2_acm.py [--frames N] [--margin DB] [--backend auto|cuda|cpu] [--thre
 """
 
 import argparse
+import sys
 
 import numpy as np
 import pmt
-from gnuradio import blocks, dtv, gpufec, gr
+from gnuradio import blocks, gpufec, gr
+
+try:
+    from gnuradio import dtv
+except ImportError as error:
+    sys.exit(f"dvbs2_acm: {error}. The transmitter is gr-dtv's: install or build GNU Radio with "
+             "it. ldpc_acm.grc shows ACM without it.")
 
 PACKET = 188
 # EN 302 307-1, tables 12 and 13: constellation, rate and Es/N0 in dB of MODCODs 1 to 28.

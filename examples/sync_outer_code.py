@@ -22,11 +22,18 @@ All turns are in one flowgraph, one behind the other, so that frames stream thro
 import argparse
 import json
 import os
+import sys
 import tempfile
 
 import numpy as np
 import pmt
-from gnuradio import blocks, gpufec, gr, trellis
+from gnuradio import blocks, gpufec, gr
+
+try:
+    from gnuradio import trellis
+except ImportError as error:
+    sys.exit(f"sync_outer_code: {error}. Its interleavers are gr-trellis's: install or build GNU "
+             "Radio with it. The other examples of sync need none.")
 
 Q_BITS = 5 # of a symbol
 N = 10     # bits sent for it

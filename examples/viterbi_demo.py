@@ -18,7 +18,13 @@ import sys
 import time
 
 import numpy
-from gnuradio import blocks, fec, gpufec, gr
+from gnuradio import blocks, gpufec, gr
+
+try:
+    from gnuradio import fec
+except ImportError as error:
+    sys.exit(f"viterbi_demo: {error}. The encoder, and the decoder to compare with, are gr-fec's: "
+             "install or build GNU Radio with it. viterbi_ber.py needs none.")
 
 FRAME_BITS = 8192
 GR_FEC_POLYNOMIALS = [79, 109]  # 171, 133 octal as gr-fec wants them: bits reversed
@@ -125,7 +131,11 @@ def throughput(bits, backend, rounds=3):
 
 
 def draw(rows, png):
-    import matplotlib
+    """Whether it could be drawn."""
+    try:
+        import matplotlib
+    except ImportError:
+        return False
     matplotlib.use("Agg")
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(figsize=(7, 5))
@@ -142,6 +152,7 @@ def draw(rows, png):
     axes.legend()
     figure.tight_layout()
     figure.savefig(png, dpi=120)
+    return True
 
 
 def main():
@@ -156,12 +167,13 @@ def main():
     print("gr-fec's encoder -> noise -> gpu_viterbi_pbvd\n")
     print(f"{'code':<26}Eb/N0   errors        bits         BER      theory")
     rows, used = error_rates(arguments.tool, int(arguments.bits), arguments.backend)
-    draw(rows, arguments.png)
+    drawn = draw(rows, arguments.png)
     print("\nTheory is the union bound: above the true rate at low Eb/N0.")
     print(f"\nThroughput in a flowgraph, K=7 rate 1/2, decoded (backend: {used})")
     for name, rate in throughput(int(arguments.bits) * 2, arguments.backend).items():
         print(f"{name:<26}{rate / 1e6:>8.1f} Mb/s")
-    print(f"\nPlot: {arguments.png}")
+    print(f"\nPlot: {arguments.png}" if drawn else
+          "\nNo plot: Matplotlib is not installed (Debian's python3-matplotlib)")
     return 0
 
 

@@ -23,7 +23,13 @@ import time
 
 import numpy as np
 import pmt
-from gnuradio import blocks, gpufec, gr, zeromq
+from gnuradio import blocks, gpufec, gr
+
+try:
+    from gnuradio import zeromq
+except ImportError as error:
+    sys.exit(f"zeromq_frames: {error}. It needs gr-zeromq: install or build GNU Radio with it. "
+             "gpufec.distributed does the same with Dask.")
 
 FRAMES = dict(termination="tailbiting", frame_bits=1024, polynomials=[0o171, 0o133])
 ITEMS, BYTES = 2 * FRAMES["frame_bits"], FRAMES["frame_bits"] // 8

@@ -4,8 +4,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The commands of the pages: each of them runs here, or EXCEPTIONS says why it does not.
 
-docs/quick-start.md has a test of its own, qa_quick_start.py."""
+docs/quick-start.md has a test of its own, qa_quick_start.py. Pieces of Python run too, those of
+docs/converting.md that have names in qa_converting.py."""
 
+import contextlib
+import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -14,10 +18,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
+from unittest import mock
 
 import numpy as np
-from gnuradio import gpufec
+from gnuradio import blocks, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = os.environ.get("GPUFEC_TOOL")
@@ -54,6 +60,50 @@ def commands():
                     for part in re.sub(r"(^|\s)#.*", "", line).split(" && "):
                         if part.strip():
                             yield page.relative_to(ROOT), " ".join(part.split())
+
+
+def receiver_of_dvbs2rx():
+    """What its program dvbs2-rx has in itself."""
+    return mock.Mock(frame_size="normal", code_rate="1/2", constellation="QPSK",
+                     ldpc_iterations=25)
+
+
+def soft_source():
+    """Soft values of gr-fec, and what they go to, where a piece of code connects its decoder."""
+    return dict(fec=fec, top=gr.top_block(), source=blocks.null_source(gr.sizeof_float),
+                sink=blocks.null_sink(gr.sizeof_char))
+
+
+# What pieces of Python find there, by how they begin; None: those are not run.
+SURROUNDINGS = {
+    "from gnuradio import gpufec": dict,
+    "import numpy as np, gpufec": dict,
+    'decoder = gpufec.gpu_viterbi_pbvd(\n    preset="dvb_1_2"': dict,
+    'decoder = gpufec.gpu_viterbi_pbvd(preset="ccsds", soft_input="float", packed_output=False,\n'
+    '                                  lock="auto")': lambda: dict(
+        self=mock.Mock(), blocks=blocks, ccsds_rs_deframer=mock.Mock()),
+    "book = gpufec.codebook_random(": dict,
+    'decoder = gpufec.ldpc_decoder(rate="3/4", threads=4)': lambda: dict(
+        source=[np.full((2, 64800), 20, np.int8)]),
+    "decoder = gpufec.fec_viterbi_decoder.make(frame_size=1024": soft_source,
+    "ldpc_decoder = gpufec.gpu_ldpc_dvbs2(": lambda: dict(self=receiver_of_dvbs2rx()),
+    "decoder = gpufec.gpu_ldpc_dvbs2(\n    frame_size=self.frame_size": lambda: dict(
+        self=receiver_of_dvbs2rx()),
+    "self.connect((bbdescrambler, 0), gpufec.bbframe_to_ts(": lambda: dict(
+        self=receiver_of_dvbs2rx(), bbdescrambler=None, sink_block=None),
+    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # half of a statement
+    "from distributed import Client": None, # needs workers; arrays.distributed has some
+}
+
+
+def pieces_of_python():
+    """Page and text of each that has no name."""
+    for page in PAGES:
+        if page != OF_ITS_OWN:
+            for before, text in re.findall(r"(?s)([^\n]*)\n```python\n(.*?)```",
+                                           page.read_text(encoding="utf-8")):
+                if not before.startswith("<!-- example: "):
+                    yield page.relative_to(ROOT), textwrap.dedent(text)
 
 
 def excepted(command):
@@ -108,6 +158,24 @@ class qa_commands(unittest.TestCase):
                         self.assertGreater((self.folder / name).stat().st_size, 0)
                     ran += 1
         self.assertGreater(ran, 6)
+
+    def test_python(self):
+        known = set()
+        for page, text in pieces_of_python():
+            with self.subTest(page=str(page), text=text):
+                begin = next(b for b in SURROUNDINGS if text.startswith(b))
+                known.add(begin)
+                if SURROUNDINGS[begin]:
+                    names = {"gpufec": gpufec, **SURROUNDINGS[begin]()}
+                    if "import numpy as np, gpufec" in text and not importlib.util.find_spec(
+                            "gpufec"):
+                        self.skipTest("the package without GNU Radio is not there")
+                    with contextlib.redirect_stdout(io.StringIO()) as said:
+                        exec(compile(text, str(page), "exec"), names)
+                    if "wrong bits" in text:
+                        wrong = int(re.match(r"(\d+) wrong bits, decoded on c", said.getvalue())[1])
+                        self.assertLess(wrong, 300) # of 100,000 at 4 dB
+        self.assertEqual(known, set(SURROUNDINGS))
 
     def test_exceptions_are_needed(self):
         found = {excepted(command) for _, command in commands()}

@@ -100,6 +100,82 @@ class qa_converting(unittest.TestCase):
     def test_gr_fec_stream(self):
         self.both("gr_fec_stream", soft(self.coded(preset="gr_fec")), 0.8)
 
+    def test_gnu_radios_own_flowgraph(self):
+        """The example of gr-fec in GNU Radio Companion, with the block and the fields that the
+        page names."""
+        drawn = pathlib.Path(gr.prefix()) / "share/gnuradio/examples/fec/fecapi_cc_decoders.grc"
+        try:
+            from gnuradio.grc.core import Messages
+            from gnuradio.grc.core.platform import Platform
+        except ModuleNotFoundError:
+            self.skipTest("GNU Radio Companion is not installed")
+        if not drawn.exists():
+            self.skipTest("the examples of gr-fec are not installed")
+        for words in ("*Code: gr-fec's default 1/2*, *Soft input: Float*, *Output: 1 bit per byte*",
+                      "*Custom*, and write `gpufec.polynomials_from_gr_fec(polys)`"):
+            self.assertIn(words, " ".join(PAGE.split()))
+        Messages.MESSENGERS_LIST.clear()
+        platform = Platform(name="GNU Radio Companion", prefs=gr.prefs(), version=gr.version(),
+                            version_parts=(gr.major_version(), gr.api_version(),
+                                           gr.minor_version()))
+        core = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "grc" / "blocks"
+        platform.build_library([str(ROOT / "grc")] + [
+            str(f) for f in core.glob("*.yml") if not f.name.startswith("gpufec")])
+        for fields in (dict(preset="gr_fec"),
+                       dict(preset="custom",
+                            polynomials="gpufec.polynomials_from_gr_fec(polys)")):
+            with self.subTest(**fields), tempfile.TemporaryDirectory() as folder:
+                sent, decoded = self.converted(platform, str(drawn), folder, **fields)
+                self.assertGreater(len(sent), 90000)
+                self.assertTrue(np.array_equal(sent, decoded))
+
+    def converted(self, platform, drawn, folder, **fields):
+        """What goes into a flowgraph of gr-fec, and what comes out of it with our decoder. Its
+        window is left out, and it ends."""
+        graph = platform.make_flow_graph(drawn)
+        graph.rewrite()
+        found = {block.name: block for block in graph.blocks}
+
+        def at(name, end):
+            return next(c for c in graph.connections if getattr(c, end).name == name and
+                        c.source_block.enabled) # it has two sources, one disabled
+
+        def add(key, name, **values):
+            block = graph.new_block(key)
+            for field, value in dict(values, id=name).items():
+                block.params[field].set_value(value)
+            graph.rewrite()
+            return block
+
+        soft = at("fec_extended_decoder_0_0", "sink_block").source_port
+        source = at("blocks_throttle_0", "sink_block").source_port
+        bits = at("blocks_throttle_0", "source_block").sink_port
+        for name in ("fec_extended_decoder_0_0", "dec_cc", "blocks_throttle_0",
+                     "blocks_char_to_float_0_1", "blocks_char_to_float_1_0",
+                     "qtgui_time_sink_x_0_0"):
+            graph.remove_element(found[name])
+        for field, value in dict(id="converted", generate_options="no_gui",
+                                 run_options="run").items():
+            graph.options_block.params[field].set_value(value)
+        head = add("blocks_head", "head", type="byte", num_items="12000")
+        decoder = add("gpufec_gpu_viterbi_pbvd", "decoder", soft_input="float",
+                      packed_output="False", **fields)
+        sinks = [add("blocks_vector_sink_x", name, type="byte") for name in ("sent", "decoded")]
+        for one, other in ((source, head.sinks[0]), (head.sources[0], bits),
+                           (soft, decoder.sinks[0]), (decoder.sources[0], sinks[1].sinks[0]),
+                           (bits.parent_block.sources[0], sinks[0].sinks[0])):
+            graph.connect(one, other)
+        graph.rewrite()
+        graph.validate()
+        self.assertEqual([message for _, message in graph.iter_error_messages()], [])
+        generator = platform.Generator(graph, folder)
+        generator.write()
+        names = {"__name__": "generated"}
+        exec(compile(pathlib.Path(generator.file_path).read_text(), "converted", "exec"), names)
+        top = names["converted"]()
+        top.run()
+        return np.array(top.sent.data()), np.array(top.decoded.data())
+
     def test_gr_fec_punctured(self):
         code = dict(constraint_length=7, polynomials=[0o133, 0o171], puncturing="110,101")
         self.both("gr_fec_punctured", soft(self.coded(**code), 0.3), 0.8)
@@ -111,6 +187,33 @@ class qa_converting(unittest.TestCase):
 
     def test_gr_fec_frames(self):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
+
+    def test_gr_fec_frame_modes(self):
+        """Each row of the table: gr-fec's decoder and ours decode frames as gr-fec's encoder
+        makes them, and a frame has as many values as the row says."""
+        rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
+        self.assertEqual([mode for mode, _, _ in rows],
+                         ["CC_STREAMING", "CC_TERMINATED", "CC_TRUNCATED", "CC_TAILBITING"])
+        n = 512
+        for mode, termination, values in rows[1:]:
+            with self.subTest(mode):
+                mode = getattr(fec, mode)
+                bits = self.bits[:10 * n]
+                coder = fec.cc_encoder_make(n, 7, 2, [109, 79], 0, mode, False)
+                coded = through(bits, fec.encoder(coder, 1, 1))
+                expected = {"2 (n + 6) values": 2 * (n + 6), "2 n values": 2 * n}[values]
+                self.assertEqual(len(coded), 10 * expected)
+                theirs = fec.extended_decoder(
+                    fec.cc_decoder.make(n, 7, 2, [109, 79], 0, -1, mode, False),
+                    threading=None, ann=None, puncpat="11", integration_period=10000)
+                ours = gpufec.gpu_viterbi_pbvd(
+                    constraint_length=7, polynomials=gpufec.polynomials_from_gr_fec([109, 79]),
+                    termination=termination, frame_bits=n, soft_input="float",
+                    packed_output=False)
+                for decoder in theirs, ours:
+                    decoded = through(soft(coded), decoder)
+                    self.assertEqual(len(decoded), len(bits))
+                    self.assertLessEqual(np.count_nonzero(decoded != bits), 12)
 
     def test_gr_fec_object(self):
         self.both("gr_fec_object", soft(self.frames()), 0.9)
@@ -168,6 +271,83 @@ class qa_converting(unittest.TestCase):
             decoded = through(values, decoder)
             self.assertEqual(len(decoded), len(self.bits))
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
+
+    def test_vitdec_rows(self):
+        """Each row of the table, on values as MATLAB has them."""
+        rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
+        self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
+                                     "`'hard'`", "a puncture pattern"})
+        code = dict(constraint_length=7, polynomials=[0o171, 0o133])
+        bits = self.bits[:10 * 200]
+
+        def decoded(values, item, **parameters):
+            return through(values.astype(item), gpufec.gpu_viterbi_pbvd(
+                **code, packed_output=False, **parameters))
+
+        for mode in "term", "trunc":
+            termination = re.search(r'termination="(\w+)"', rows[f"`'{mode}'`"])[1]
+            frames = dict(termination=termination, frame_bits=200)
+            coded = self.coded(**code, **frames)[:10 * 2 * (200 + 6 * (mode == "term"))]
+            values = 1 - 2.0 * coded # +1 is bit 0
+            found = decoded(values, np.float32, soft_input="float", positive_bit=0, **frames)
+            self.assertTrue(np.array_equal(found[:2000], bits), mode)
+        coded = self.coded(**code)
+        self.assertEqual(rows["`'hard'`"], "`positive_bit=1`, after 2 x − 1")
+        found = decoded(2.0 * coded - 1, np.int8, positive_bit=1)
+        self.assertTrue(np.array_equal(found, self.bits))
+        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # as vitdec takes it, over the values sent
+        columns = pattern.reshape(-1, 2).T.astype(int)
+        puncturing = ",".join("".join(map(str, row)) for row in columns)
+        self.assertEqual(puncturing, "110,101")
+        kept = coded[np.resize(pattern, len(coded))]
+        found = decoded(64.0 * kept - 32, np.int8, puncturing=puncturing)
+        self.assertTrue(np.array_equal(found, self.bits))
+
+    def test_ldpc_decode_rows(self):
+        """Each row of the table says of an output, or of tags, what MATLAB gives there."""
+        message, llr = self.llrs(0.75)
+        message, llr = message[:4 * 32400], llr[:4 * 64800].astype(np.float32)
+
+        def decoded(**parameters):
+            sink, top = blocks.vector_sink_b(), gr.top_block()
+            decoder = gpufec.gpu_ldpc_dvbs2(soft_input="float", packed_output=False, **parameters)
+            top.connect(blocks.vector_source_f(llr.tolist()), decoder, sink)
+            top.run()
+            return np.array(sink.data(), np.uint8), sink.tags()
+
+        whole, tags = decoded(output="codeword")
+        self.assertTrue(np.array_equal(
+            whole, gpufec.ldpc_encode(message.reshape(4, -1), packed_input=False,
+                                      packed_output=False).ravel()))
+        self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_valid")], [True] * 4)
+        self.assertEqual(support.tags_of(tags, "ldpc_syndrome_weight"), [])
+        posterior = decoded(output="llr")[0].view(np.int8).astype(int)
+        self.assertTrue(np.array_equal(posterior < 0, whole == 1))
+        extrinsic = decoded(output="extrinsic")[0].view(np.int8).astype(int)
+        steps = np.clip(np.rint(2 * llr), -127, 127) # llr_scale=2 per nat
+        inside = (np.abs(posterior) < 127) & (np.abs(extrinsic) < 127)
+        self.assertGreater(np.count_nonzero(inside), 1000)
+        self.assertLessEqual(np.max(np.abs((posterior - extrinsic - steps)[inside])), 1)
+        _, tags = decoded(early_stop=False, max_iterations=30)
+        self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
+
+    def test_monitoring_of_dvbs2rx(self):
+        """What the page names in place of gr-dvbs2rx's calls is there."""
+        table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
+        message, llr = self.llrs(0.75)
+        llr[:64800] = llr[64800:2 * 64800][::-1] # one frame fails
+        decoder = gpufec.gpu_ldpc_dvbs2(soft_input="float", max_iterations=25)
+        sink, top = blocks.vector_sink_b(), gr.top_block()
+        top.connect(blocks.vector_source_f(llr.tolist()), decoder, sink)
+        top.run()
+        said = {str(tag.key) for tag in sink.tags()}
+        for name in re.findall(r"`(ldpc_\w+)`", table):
+            self.assertIn(name, said)
+        iterations = [v for _, v in support.tags_of(sink.tags(), "ldpc_iterations")]
+        self.assertEqual([o for o, v in support.tags_of(sink.tags(), "ldpc_valid") if not v], [0])
+        self.assertEqual([o for o, _ in support.tags_of(sink.tags(), "ldpc_syndrome_weight")], [0])
+        call, = re.findall(r"\| `get_average_trials\(\)` \| `(\w+)\(\)`", table)
+        self.assertAlmostEqual(getattr(decoder, call)(), np.mean(iterations), 5)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_satdump(self):

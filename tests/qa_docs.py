@@ -58,6 +58,23 @@ class qa_docs(unittest.TestCase):
             self.assertIn(page, linked)
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
+    def test_examples_and_pictures_are_shown(self):
+        """Each example is named by the page of examples, those with windows with a picture, and
+        no picture lies about that no page shows."""
+        page = text_of(DOCS / "examples.md")
+        for example in (ROOT / "examples").iterdir():
+            if example.suffix in (".grc", ".py", ".ipynb"):
+                with self.subTest(example=example.name):
+                    self.assertIn(example.name, page)
+                    windows = re.search(r"generate_options: qt_gui", text_of(example))
+                    if windows and example.stem != "dvbs2rx_receiver":
+                        self.assertIn(f"(pictures/{example.stem}_window.png)", page)
+        shown = {path for page in PAGES for path, _ in links(page)} | {
+            (ROOT / name).resolve() for name in
+            re.findall(r'<img src="([^"]+)"', text_of(ROOT / "README.md"))}
+        for picture in (DOCS / "pictures").iterdir():
+            self.assertIn(picture, shown)
+
     def test_figures_come_from_results(self):
         """A file of figures that a page names is there."""
         for page in PAGES:

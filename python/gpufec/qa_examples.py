@@ -119,6 +119,39 @@ class qa_examples(unittest.TestCase):
         self.assertLess(twice, 0.75 * once)
         self.assertLess(thrice, 0.6 * once)
 
+    def without(self, module, program, *arguments):
+        """Runs a program for which a module is not installed."""
+        hidden = ("import runpy, sys; sys.modules[sys.argv[1]] = None; del sys.argv[:2]; "
+                  "runpy.run_path(sys.argv[0], run_name='__main__')")
+        return subprocess.run(
+            [sys.executable, "-c", hidden, module, os.path.join(EXAMPLES, program), *arguments],
+            capture_output=True, text=True, timeout=120)
+
+    def test_a_missing_module_is_named(self):
+        """With what to do, and no traceback."""
+        for program, module, part in (
+                ("dvbs2_acm.py", "gnuradio.dtv", "gr-dtv"),
+                ("sync_outer_code.py", "gnuradio.trellis", "gr-trellis"),
+                ("viterbi_demo.py", "gnuradio.fec", "gr-fec"),
+                ("zeromq_frames.py", "gnuradio.zeromq", "gr-zeromq")):
+            with self.subTest(program):
+                done = self.without(module, program)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, rf"^{program[:-3]}: .*{part}.*install")
+                self.assertNotIn("Traceback", done.stderr)
+        done = self.without("matplotlib", "../apps/plot_ber.py", "a.json", "a.png")
+        self.assertEqual((done.returncode, "Traceback" in done.stderr), (1, False))
+        self.assertIn("python3-matplotlib", done.stderr)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    def test_demo_without_matplotlib(self):
+        """All but the plot is there."""
+        done = self.without("matplotlib", "viterbi_demo.py", "--tool",
+                            os.environ["GPUFEC_TOOL"], "--bits", "3e4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gr-fec cc_decoder", done.stdout)
+        self.assertIn("No plot: Matplotlib is not installed", done.stdout)
+
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_demo(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -111,6 +111,35 @@ class qa_layout(unittest.TestCase):
         self.assertTrue(all(one.overlaps(two) for one, two in
                             itertools.combinations(blocks, 2)))
 
+    def red(self, name, recording):
+        """What GNU Radio Companion shows of an example with another recording."""
+        graph = self.platform.make_flow_graph(str(ROOT / "examples" / f"{name}.grc"))
+        parameter = next(b for b in graph.blocks if b.name == "recording")
+        parameter.params["value"].set_value(recording)
+        graph.rewrite()
+        graph.validate()
+        return [message for _, message in graph.iter_error_messages()]
+
+    def test_a_bad_recording_is_red(self):
+        """In one block, in words; the program does not end, as GNU Radio Companion would too."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, channels, words in (("stereo.wav", 2, "has 2 channels"),
+                                          ("slow.wav", 1, "has 8000 samples per second")):
+                path = os.path.join(folder, name)
+                with wave.open(path, "wb") as file:
+                    file.setparams((channels, 2, 8000, 0, "NONE", ""))
+                    file.writeframes(bytes(4000))
+                message, = self.red("viterbi_recording", path)
+                self.assertIn(words, message)
+            message, = self.red("viterbi_recording", folder)
+            self.assertIn("Is a directory", message)
+            self.assertEqual(self.red("viterbi_recording", folder + "/not_yet.wav"), [])
+
+    @unittest.skipIf(is_there("dvbs2rx_receiver"), "gr-dvbs2rx is installed")
+    def test_a_missing_module_is_red(self):
+        self.assertRegex("\n".join(self.red("dvbs2rx_receiver", "some.iq")),
+                         "gr-dvbs2rx is not installed.*https:")
+
     def test_without_errors_and_explained(self):
         for name, graph in self.drawn():
             self.assertEqual([m for _, m in graph.iter_error_messages()], [])
@@ -292,10 +321,15 @@ class qa_live(unittest.TestCase):
         with open(nothing, "wb") as file:
             file.write(b"no header")
         self.check_refusal(["is no WAV file", "sox"], "--recording", nothing)
+        self.check_refusal(["Is a directory", "--recording"], "--recording", self.folder.name)
+        self.check_refusal(["/nowhere/out: No such file", "--output"], "--recording", made,
+                           "--output", "/nowhere/out")
 
     def test_no_display(self):
         self.check_refusal(["no display", "QT_QPA_PLATFORM=offscreen"],
                            QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
+        self.check_refusal(["The display :4711", "does not answer", "QT_QPA_PLATFORM=offscreen"],
+                           QT_QPA_PLATFORM="", DISPLAY=":4711", WAYLAND_DISPLAY="")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draws the pictures of the examples: their windows, while sliders are moved, and canvases of GNU
+Radio Companion.
+
+Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER]
+  FOLDER is docs/pictures; the module is found as Python finds it (PYTHONPATH)
+"""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import wave
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
+
+# What is done to a flowgraph's window: after so many seconds, which of its variables has which
+# value. The last one is the time of the picture.
+WINDOWS = {
+    "viterbi_ccsds_live": [(8, "ebn0_db", 2.0), (13, "ebn0_db", 3.0), (19, None, None)],
+    "ldpc_dvbs2_live": [(7, "esn0_db", 1.0), (11, "esn0_db", 0.7), (14, "esn0_db", 2.0),
+                        (18, None, None)],
+    "ldpc_acm": [(4, "snr_db", 6.6), (10, None, None)],
+    "sync_drift": [(12, None, None)],
+    "viterbi_lock": [(6, "rate", 0), (11, "late", 4), (16, "turn", 1), (21, "ebn0_db", 4.0),
+                     (26, None, None)],
+    "viterbi_recording": [(20, None, None)],
+}
+CANVASES = ["viterbi_ccsds_live"]
+
+
+def recording(path):
+    """CCSDS's code as BPSK at 9600 baud on 12 kHz, a WAV file."""
+    from gnuradio import gpufec
+    bits = gpufec.random_bits(100000)
+    coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
+    steps = np.zeros(5 * len(coded))
+    steps[::5] = 1 - 2.0 * coded
+    t = np.arange(-55, 56) / 5 + 1e-9
+    pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
+        np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine, 0.35
+    signal = np.convolve(steps, pulse, "same")
+    signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
+    signal += np.random.default_rng(3).normal(0, 0.8, len(signal))
+    with wave.open(path, "wb") as file:
+        file.setparams((1, 2, 48000, 0, "NONE", ""))
+        file.writeframes((signal * 5000).clip(-32768, 32767).astype("<i2").tobytes())
+
+
+def small(path):
+    """With as few colours as such pictures have."""
+    from PIL import Image
+    with Image.open(path) as picture:
+        found = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    found.save(path, optimize=True)
+
+
+def draw_window(name, folder, compiled):
+    """In a process of its own: windows of other flowgraphs are gone then."""
+    from PyQt5 import Qt
+    application = Qt.QApplication([name])
+    sys.path.insert(0, compiled)
+    spec = importlib.util.spec_from_file_location(name, os.path.join(compiled, f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    given = {}
+    if name == "viterbi_recording":
+        given = dict(recording=os.path.join(compiled, "my.wav"),
+                     output=os.path.join(compiled, "decoded.bin"))
+        recording(given["recording"])
+    Qt.QSettings("GNU Radio", name).clear() # a size that was kept
+    top = getattr(module, name)(**given)
+    module.snippets_main_after_init(top) # its size
+    top.start()
+    top.show()
+    begin = time.monotonic()
+    for when, variable, value in WINDOWS[name]:
+        while time.monotonic() < begin + when:
+            application.processEvents()
+            time.sleep(0.02)
+        widget = getattr(top, f"_{variable}_win", None)
+        if widget: # a slider, which moves with its value
+            widget.d_widget.counter.setValue(value)
+        elif variable:
+            getattr(top, "set_" + variable)(value)
+    path = os.path.join(folder, f"{name}_window.png")
+    assert top.grab().save(path)
+    small(path)
+    top.stop()
+    top.wait()
+    os._exit(0)
+
+
+def draw_canvas(name, folder):
+    """As GNU Radio Companion draws it."""
+    import gi
+    gi.require_version("Gtk", "3.0")
+    gi.require_version("PangoCairo", "1.0")
+    from gi.repository import GLib, Gtk
+    from gnuradio import gr
+    from gnuradio.grc.gui.Platform import Platform # first: the others need it
+    from gnuradio.grc.gui import Application, Utils
+    platform = Platform(version=gr.version(), prefs=gr.prefs(), install_prefix=gr.prefix(),
+                        version_parts=(gr.major_version(), gr.api_version(),
+                                       gr.minor_version()))
+    platform.build_library()
+    application = Application.Application([str(ROOT / "examples" / f"{name}.grc")], platform)
+
+    def draw():
+        graph = application.main_window.current_page.flow_graph
+        graph.update()
+        while Gtk.events_pending():
+            Gtk.main_iteration()
+        path = os.path.join(folder, f"{name}.png")
+        Utils.make_screenshot(graph, path)
+        small(path)
+        os._exit(0)
+
+    GLib.timeout_add(2000, draw)
+    application.run()
+
+
+def main():
+    if len(sys.argv) == 5 and sys.argv[1] == "--window":
+        draw_window(*sys.argv[2:])
+    elif len(sys.argv) == 4 and sys.argv[1] == "--canvas":
+        draw_canvas(*sys.argv[2:])
+    elif len(sys.argv) > 2:
+        sys.exit(__doc__.strip())
+    folder = str(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
+                              ROOT / "docs" / "pictures").resolve())
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory() as compiled:
+        os.environ["HOME"] = compiled # what the programs keep
+        os.environ["XDG_RUNTIME_DIR"] = compiled
+        subprocess.run(["grcc", "-o", compiled] +
+                       [str(ROOT / "examples" / f"{name}.grc") for name in WINDOWS],
+                       check=True, capture_output=True)
+        for name in WINDOWS:
+            subprocess.run([sys.executable, __file__, "--window", name, folder, compiled],
+                           check=True)
+        for name in CANVASES:
+            subprocess.run([sys.executable, __file__, "--canvas", name, folder], check=True)
+
+
+if __name__ == "__main__":
+    main()
