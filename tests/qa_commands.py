@@ -166,7 +166,7 @@ class qa_commands(unittest.TestCase):
                 begin = next(b for b in SURROUNDINGS if text.startswith(b))
                 known.add(begin)
                 if SURROUNDINGS[begin]:
-                    names = {"gpufec": gpufec, **SURROUNDINGS[begin]()}
+                    names = {"gpufec": gpufec, "np": np, **SURROUNDINGS[begin]()}
                     if "import numpy as np, gpufec" in text and not importlib.util.find_spec(
                             "gpufec"):
                         self.skipTest("the package without GNU Radio is not there")
