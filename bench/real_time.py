@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The delay of each decoder block behind a source that keeps to a rate.
 
-The capacity of a block is measured first, then its delay at parts of it: from when a soft
+The capacity of a block is measured first, in the slowest of 20 seconds, for a host that others
+use is not always as fast. Then its delay at parts of it: from when a soft
 value is due by the clock, so that a source that is held up makes no delay shorter, to when
 the output item is there that begins with it. It is compared with
 
@@ -32,7 +33,7 @@ BLOCKS = {"viterbi": (soak.viterbi, 16), "ldpc": (soak.ldpc, 18), "sync": (soak.
 
 def measured(rates, seconds, options):
     """Decodes in one flowgraph what is sent at a rate for each block that is named; returns
-    each block and its sink, and the rates at which values were taken."""
+    each block and its sink, and the rates at which values were taken in each second."""
     graph, chains = gr.top_block(), {}
     ring_bytes = soak.RING_BYTES["cpu" if options["backend"] == "cpu" else "cuda"]
     for name, rate in rates.items():
@@ -44,21 +45,23 @@ def measured(rates, seconds, options):
         chains[name] = (block, there, out)
     graph.start()
     # Rings are filled, and batches found.
-    warm_s = 0 if any(rates.values()) else seconds / 2
-    time.sleep(warm_s)
-    begin, given = time.monotonic(), {name: chains[name][1].given() for name in chains}
-    time.sleep(seconds - warm_s)
-    took_s = time.monotonic() - begin
-    taken = {name: (chains[name][1].given() - given[name]) / took_s for name in chains}
+    time.sleep(0 if any(rates.values()) else 2)
+    given = []
+    for _ in range(1 + round(seconds)):
+        given.append([time.monotonic(), *(there.given() for _, there, _ in chains.values())])
+        time.sleep(1)
+    steps = np.diff(np.array(given), axis=0)
     graph.stop()
     graph.wait()
-    return {name: (block, out) for name, (block, _, out) in chains.items()}, taken
+    return ({name: (block, out) for name, (block, _, out) in chains.items()},
+            dict(zip(chains, (steps[:, 1:] / steps[:, :1]).T)))
 
 
 def measure(names, args):
     """Results of blocks that run in one flowgraph, at each part of their capacities."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
-    _, capacities = measured(dict.fromkeys(names, 0), min(6, args.seconds), options)
+    _, taken = measured(dict.fromkeys(names, 0), min(20, args.seconds), options)
+    capacities = {name: float(each.min()) for name, each in taken.items()}
     results = []
     for part in map(float, args.parts.split(",")):
         rates = {name: capacities[name] * part / 100 for name in names}
@@ -74,7 +77,7 @@ def measure(names, args):
             bound = piece / rates[name] + args.max_latency_ms / 1e3 + 4 * batch_s + 0.020
             results.append(dict(
                 block=name, part=part, together=args.together, values_per_s=round(rates[name]),
-                kept_up=bool(taken[name] >= 0.99 * rates[name]), bytes=out.count(),
+                kept_up=bool(taken[name].mean() >= 0.99 * rates[name]), bytes=out.count(),
                 wrong=out.wrong(),
                 p50_ms=round(1e3 * float(np.percentile(found, 50)), 2),
                 p99_ms=round(1e3 * float(np.percentile(found, 99)), 2),
