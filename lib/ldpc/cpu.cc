@@ -32,6 +32,16 @@ std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
     return kernel.scratch_bytes(v);
 }
 
+// Nothing if another kernel is to decode it.
+std::unique_ptr<circulant_code>
+circulants_of(const circulants::kernel& kernel, const setup& s, const ldpc_code& code)
+{
+    const bool can = s.schedule == ldpc_schedule::layered &&
+                     s.soft == ldpc_soft_output::none && kernel.decode &&
+                     circulants::can_follow(s.rule(code), code);
+    return can ? circulant_code::of(code) : nullptr;
+}
+
 class cpu_ldpc : public cpu_decoder<job>
 {
 public:
@@ -59,7 +69,7 @@ public:
         }
         std::size_t bytes = 0;
         for (const auto& code : setup.codes) {
-            const auto circulants = circulants_of(code);
+            const auto circulants = circulants_of(d_circulants, d_setup, code);
             bytes = std::max(bytes,
                              circulants
                                  ? d_circulants.scratch_bytes(circulants->view())
@@ -209,15 +219,6 @@ private:
 
     bool layered() const { return d_setup.schedule == ldpc_schedule::layered; }
 
-    // Nothing if another kernel is to decode it.
-    std::unique_ptr<circulant_code> circulants_of(const ldpc_code& code) const
-    {
-        const bool can = layered() && d_setup.soft == ldpc_soft_output::none &&
-                         d_circulants.decode &&
-                         circulants::can_follow(d_setup.rule(code), code);
-        return can ? circulant_code::of(code) : nullptr;
-    }
-
     // The tables of a code, made when it is first used.
     void prepare(std::uint32_t index)
     {
@@ -228,7 +229,7 @@ private:
         const auto& code = d_setup.codes[index];
         auto fresh = std::make_unique<prepared>();
         fresh->rule = d_setup.rule(code);
-        fresh->circulants = circulants_of(code);
+        fresh->circulants = circulants_of(d_circulants, d_setup, code);
         if (layered() && !fresh->circulants) {
             fresh->lanes = std::make_unique<lane_code>(code, make_layer_plan(code));
         }
@@ -313,11 +314,18 @@ room::decoder room::make_cpu(const setup& s,
     return std::make_unique<cpu_ldpc>(s, codewords, threads, variant);
 }
 
-// Keeps the lanes full.
+// Keeps the lanes full; or, of codewords that are decoded one at a time, takes as many as
+// keep a thread busy for longer than it takes to wake it.
 std::size_t room::cpu_batch(const setup& s, unsigned threads)
 {
+    constexpr unsigned one_at_a_time = 8;
+    const auto& circulants = circulants::variants().of("");
+    const bool lanes_wait =
+        std::any_of(s.codes.begin(), s.codes.end(), [&](const ldpc_code& code) {
+            return !circulants_of(circulants, s, code);
+        });
     const auto& kernel = kernel_for(lanes::variants().of(""), s.precision);
-    return std::size_t(kernel.lanes) * std::max(1u, threads);
+    return std::size_t(lanes_wait ? kernel.lanes : one_at_a_time) * std::max(1u, threads);
 }
 
 } // namespace gr::gpufec::ldpc

@@ -628,6 +628,24 @@ TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
+// Codewords that a thread decodes one at a time need not wait for others.
+TEST(ldpc_decoder, a_batch_that_is_chosen_is_short_where_lanes_do_not_wait)
+{
+    const auto batch = [](auto&& change) {
+        ldpc_options o{ { ldpc_code::dvbs2("short", "1/2") } };
+        o.where = backend::cpu;
+        change(o);
+        return ldpc_decoder(o).batch();
+    };
+    const auto chosen = batch([](auto&) {});
+    EXPECT_EQ(batch([](auto& o) { o.threads = 3; }), 3 * chosen);
+#ifdef __x86_64__
+    // LLRs come from the kernel of lanes, of which SSE2 has 16.
+    EXPECT_LT(chosen, 16u);
+    EXPECT_GE(batch([](auto& o) { o.soft = ldpc_soft_output::posterior; }), 16u);
+#endif
+}
+
 TEST(ldpc_decoder, garbage_and_what_comes_after)
 {
     ldpc_options options;
