@@ -632,7 +632,8 @@ TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
 TEST(ldpc_decoder, a_batch_that_is_chosen_is_short_where_lanes_do_not_wait)
 {
     const auto batch = [](auto&& change) {
-        ldpc_options o{ { ldpc_code::dvbs2("short", "1/2") } };
+        ldpc_options o;
+        o.codes = { ldpc_code::dvbs2("short", "1/2") };
         o.where = backend::cpu;
         change(o);
         return ldpc_decoder(o).batch();

@@ -267,10 +267,10 @@ TEST_P(sync_stream_search, agrees_with_the_sequential_rule)
 TEST_P(sync_stream_search, DISABLED_agrees_with_the_sequential_rule_over_many_frames)
 {
     constexpr unsigned frames = 100000, at_once = 2000;
-    for (const bool random : { false, true }) {
-        const auto code = random ? codebook_random(10, 32, 210, 1)
-                                 : codebook_davey_mackay(10, 32, 210, 1);
-        for (const double p : { 1e-4, 1e-3, 1e-2, 0.1 }) {
+    for (const double p : { 1e-4, 1e-3, 1e-2, 0.1 }) {
+        for (const bool random : { false, true }) {
+            const auto code = random ? codebook_random(10, 32, 210, 1)
+                                     : codebook_davey_mackay(10, 32, 210, 1);
             const stream_case c{ code, { p, p, 0 }, at_once };
             measured all;
             for (unsigned done = 0; done < frames; done += at_once) {
