@@ -7,6 +7,7 @@
 #include "lab/slot_rates.h"
 #include "sync_map/job.h"
 #include "sync_map/qa_support.h"
+#include "sync_map/tries.h"
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -26,12 +27,15 @@ using sync_map::write_framed;
 namespace {
 
 const char* const usage =
-    "usage: bench_sync_map cuda linear | corridor | stream | grid | limits | errors\n"
+    "usage: bench_sync_map cuda linear | corridor | stream | grid | cliffs | limits | "
+    "errors\n"
     "       bench_sync_map cpu speed | stream | grid\n"
     "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same through the\n"
     "decoder, in a stream and in frames; grid: the codes of the papers, at which both "
     "backends are\n"
-    "compared; limits: large windows and alphabets; errors: symbol error rates.\n";
+    "compared; cliffs: one axis of n, q and N at a time; limits: large windows and "
+    "alphabets;\n"
+    "errors: symbol error rates.\n";
 
 constexpr unsigned rounds = 3;
 
@@ -259,6 +263,48 @@ json cuda_grid()
                 all.add(measure_cuda(c, p, s, 1));
                 all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }
+        }
+    }
+    return all;
+}
+
+// Nodes of all tries of a code, of both halves of its words.
+double trie_nodes(const sync_code& code)
+{
+    const sync_map::word_tries tries(code);
+    double nodes = 0;
+    for (unsigned i = 0; i < tries.frame_symbols(); ++i) {
+        nodes += double(tries[i].prefix.nodes.size() + tries[i].suffix.nodes.size());
+    }
+    return nodes;
+}
+
+// What a device does per second of codes of all kinds, each one axis away from
+// n = 10, q = 32, N = 210: cells of the lattice, and nodes of tries in their place.
+json cuda_cliffs()
+{
+    std::vector<code_size> codes{ { 10, 32, 210 } };
+    for (const unsigned n : { 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 12u, 14u, 16u, 18u, 20u }) {
+        codes.push_back({ n, 1u << std::min(5u, (n + 1) / 2), 210 });
+    }
+    for (const unsigned q : { 2u, 4u, 8u, 16u, 64u, 128u, 256u, 512u, 1024u }) {
+        codes.push_back({ 10, q, 210 });
+    }
+    codes.push_back({ 20, 1024, 210 });
+    for (const unsigned N : { 8u, 20u, 50u, 100u, 420u, 840u }) {
+        codes.push_back({ 10, 32, N });
+    }
+    json all = json::array();
+    for (const double p : { 1e-4, 1e-3, 1e-2, 1e-1 }) {
+        for (const auto& c : codes) {
+            const auto frames = frames_of_a_batch(c, p, linear);
+            json entry = measure_cuda(c, p, linear, frames);
+            const auto window = batch(c, p, linear, 1).setup.window;
+            const auto cells = double(frames) * c.N * c.n * c.q * window;
+            const auto nodes = double(frames) * window *
+                               trie_nodes(codebook_davey_mackay(c.n, c.q, c.N, 1));
+            entry.add("cells", cells).add("trie_nodes", nodes);
+            all.add(entry);
         }
     }
     return all;
@@ -562,9 +608,9 @@ int main(int argc, char** argv)
     const std::map<std::string, json (*)()> sets = {
         { "cuda linear", cuda_linear }, { "cuda corridor", cuda_corridor },
         { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
-        { "cuda errors", cuda_errors }, { "cuda stream", cuda_stream },
-        { "cpu speed", cpu_speed },     { "cpu grid", cpu_grid },
-        { "cpu stream", cpu_stream },
+        { "cuda cliffs", cuda_cliffs }, { "cuda errors", cuda_errors },
+        { "cuda stream", cuda_stream }, { "cpu speed", cpu_speed },
+        { "cpu grid", cpu_grid },       { "cpu stream", cpu_stream },
     };
     const auto set =
         argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draws what `bench_sync_map cuda cliffs` measured: cells of the lattice, and nodes of tries in
+their place, that a GPU goes through per second, along n, q and N.
+
+Usage: plot_sync_cliffs.py RESULT.json PICTURE.png
+"""
+
+import json
+import sys
+
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+BASE = dict(n=10, q=32, N=210)
+UNITS = {"cells": ("cells of the lattice", "-"), "trie_nodes": ("nodes of tries", "--")}
+
+
+def along(points, axis):
+    """Points that differ from the base in this axis; along n, q follows it."""
+    fixed = [name for name in BASE if name not in (axis, "q" if axis == "n" else axis)]
+    chosen = [r for r in points if all(r[name] == BASE[name] for name in fixed)]
+    # 1024 words of 20 bits are a point of their own.
+    return sorted((r for r in chosen if (r["n"], r["q"]) != (20, 1024)
+                   and (axis != "n" or r["q"] == min(32, 2**((r["n"] + 1) // 2)))),
+                  key=lambda r: r[axis])
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(sys.argv[1], encoding="utf-8") as file:
+        points = [r for r in json.load(file)["result"] if "error" not in r]
+    figure, panels = plt.subplots(1, 3, figsize=(13, 4.6), sharey=True, layout="constrained")
+    for panel, axis in zip(panels, BASE):
+        for number, p in enumerate(sorted({r["p"] for r in points})):
+            line = along([r for r in points if r["p"] == p], axis)
+            for unit, (_, style) in UNITS.items():
+                panel.loglog([r[axis] for r in line],
+                             [r[unit] / r["kernels_ms"] * 1e3 for r in line], style,
+                             marker=".", color=f"C{number}",
+                             label=f"p = {p:g}" if unit == "cells" else None)
+        panel.set_xlabel({"n": "n, bits per word (q = 32, or less where n is small)",
+                          "q": "q, words (n = 10)", "N": "N, symbols per frame"}[axis])
+        panel.set_xticks([r[axis] for r in line], [str(r[axis]) for r in line], rotation=60)
+        panel.minorticks_off()
+        panel.grid(alpha=0.3)
+    for name, style in UNITS.values():
+        panels[2].plot([], [], style, color="grey", label=name)
+    panels[0].set_ylabel("per second")
+    panels[2].legend(fontsize=8)
+    figure.savefig(sys.argv[2], dpi=110)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
