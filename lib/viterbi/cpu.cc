@@ -45,6 +45,23 @@ lane_trellis make_trellis(const conv_code& code)
     return t;
 }
 
+depuncturing make_depuncturing(const value_map& map)
+{
+    depuncturing d{};
+    const unsigned places = map.period * map.outputs;
+    const auto periods = 16 / std::max(places, map.values_per_period);
+    d.sent = periods * map.values_per_period;
+    d.places = periods * places;
+    std::fill(std::begin(d.from), std::end(d.from), std::uint8_t(0x80));
+    for (unsigned i = 0; i < d.places; ++i) {
+        const int position = map.position[i % places];
+        if (position >= 0) {
+            d.from[i] = std::uint8_t(i / places * map.values_per_period + position);
+        }
+    }
+    return d;
+}
+
 // Reads soft values of a batch, wherever and however they are stored.
 class value_reader
 {
@@ -52,9 +69,16 @@ public:
     //! \p sent holds the values of a window, before they are put in their places.
     value_reader(const setup& setup,
                  const job& job,
+                 const lane_decoder& lanes,
+                 const depuncturing& places,
                  const std::byte* input,
                  std::int8_t* sent)
-        : d_setup(setup), d_job(job), d_input(input), d_sent(sent)
+        : d_setup(setup),
+          d_job(job),
+          d_lanes(lanes),
+          d_places(places),
+          d_input(input),
+          d_sent(sent)
     {
     }
 
@@ -121,12 +145,23 @@ private:
             fetch(first, n, row);
             return;
         }
-        fetch(first, n, d_sent);
-        const unsigned values = map.period * map.outputs;
+        const auto* sent = as_they_lie(first, n);
+        if (!sent) {
+            fetch(first, n, d_sent);
+            sent = d_sent;
+        }
+        const unsigned places = map.period * map.outputs;
         auto in_period = unsigned(stage % map.period) * map.outputs;
-        const auto* period = d_sent - d_setup.code.values(stage % map.period);
+        const auto* period = sent - d_setup.code.values(stage % map.period);
         for (auto left = (end - stage) * map.outputs; left > 0;) {
-            const auto last = unsigned(std::min<std::int64_t>(values, in_period + left));
+            if (in_period == 0 && d_places.sent > 0) {
+                const auto times =
+                    d_lanes.depuncture(d_places, period, sent + n - period, row, left);
+                period += times * d_places.sent;
+                row += times * d_places.places;
+                left -= times * d_places.places;
+            }
+            const auto last = unsigned(std::min<std::int64_t>(places, in_period + left));
             left -= last - in_period;
             for (; in_period < last; ++in_period) {
                 const int position = map.position[in_period];
@@ -135,6 +170,15 @@ private:
             in_period = 0;
             period += map.values_per_period;
         }
+    }
+
+    // Values that need not be fetched.
+    const std::int8_t* as_they_lie(std::int64_t first, std::int64_t n) const
+    {
+        const bool there = !d_job.floats && !d_job.turn.any() && !d_setup.packed4 &&
+                           first >= d_first && first + n <= d_first + d_count;
+        return there ? reinterpret_cast<const std::int8_t*>(d_base) + (first - d_first)
+                     : nullptr;
     }
 
     // The code's values from number `first` on, erased where there are none.
@@ -180,6 +224,8 @@ private:
 
     const setup& d_setup;
     const job& d_job;
+    const lane_decoder& d_lanes;
+    const depuncturing& d_places;
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
@@ -198,6 +244,7 @@ public:
           d_setup(setup),
           d_lanes(variants.of(variant)),
           d_trellis(make_trellis(setup.code)),
+          d_places(make_depuncturing(setup.map)),
           d_row_bytes((setup.plan.window * setup.map.outputs + 63) / 64 * 64),
           d_kernel_bytes((d_lanes.scratch_bytes(d_trellis, setup.plan.window) + 63) / 64 *
                          64)
@@ -249,8 +296,12 @@ private:
         const auto& plan = d_setup.plan;
         auto* const scratch = d_scratch[worker].data();
         auto* const rows = reinterpret_cast<std::int8_t*>(scratch + d_kernel_bytes);
-        value_reader reader(
-            d_setup, job, memory.input, rows + d_lanes.lanes * d_row_bytes);
+        value_reader reader(d_setup,
+                            job,
+                            d_lanes,
+                            d_places,
+                            memory.input,
+                            rows + d_lanes.lanes * d_row_bytes);
         lane_blocks lanes{};
         lanes.window = plan.window;
         const auto busy = std::min<std::size_t>(d_lanes.lanes, job.blocks - first);
@@ -284,6 +335,7 @@ private:
     const setup d_setup;
     const lane_decoder& d_lanes;
     const lane_trellis d_trellis;
+    const depuncturing d_places;
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
     std::vector<host_memory> d_scratch;                          // one per thread

@@ -16,7 +16,9 @@
 
 #include "cpu_kernels.h"
 #include <cstring>
-#ifdef __SSE2__
+#ifdef __SSSE3__
+#include <tmmintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -84,8 +86,10 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #ifdef __SSE2__
-    for (; i + 16 <= n; i += 16) {
-        for (unsigned group = 0; group < lanes; group += 8) {
+    // Eight rows to their end before the next eight: rows are a power of two apart, and a
+    // first cache has no room for a line of each.
+    for (unsigned group = 0; group < lanes; group += 8) {
+        for (i = 0; i + 16 <= n; i += 16) {
             __m128i row[8];
             for (unsigned l = 0; l < 8; ++l) {
                 row[l] = _mm_loadu_si128(
@@ -470,9 +474,30 @@ void decode(const lane_trellis& t, const lane_blocks& blocks, void* scratch)
     for_trellis(t, scratch, [&](auto&& d) { d.decode(blocks); });
 }
 
+std::size_t depuncture(const depuncturing& d,
+                       const std::int8_t* sent,
+                       std::size_t values,
+                       std::int8_t* to,
+                       std::size_t places)
+{
+    std::size_t times = 0;
+#ifdef __SSSE3__
+    const auto from = _mm_load_si128(reinterpret_cast<const __m128i*>(d.from));
+    for (; values >= 16 && places >= 16; ++times) {
+        const auto in = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sent));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(in, from));
+        sent += d.sent;
+        values -= d.sent;
+        to += d.places;
+        places -= d.places;
+    }
+#endif
+    return times;
+}
+
 } // namespace
 
-extern const lane_decoder decoder = { lanes, scratch_bytes, decode };
+extern const lane_decoder decoder = { lanes, scratch_bytes, decode, depuncture };
 
 } // namespace GPUFEC_ISA
 } // namespace gr::gpufec::viterbi

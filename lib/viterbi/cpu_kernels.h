@@ -42,11 +42,25 @@ struct lane_blocks {
     std::uint8_t* bits[max_lanes];
 };
 
+//! Whole puncturing periods, as many as 16 bytes hold on either side.
+struct depuncturing {
+    unsigned sent = 0;   //!< values that come in; 0: a period has more than 16
+    unsigned places = 0; //!< values that go out
+    alignas(16) std::uint8_t from[16]; //!< which one goes out; 0x80: none, erased
+};
+
 struct lane_decoder {
     unsigned lanes;
     //! Bytes of scratch memory, aligned to 64, for blocks of \p window stages.
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
+    //! Puts values in their places while there are 16 to be read, and as many places:
+    //! each time \p d.sent of them. Returns how many times; 0 if it cannot.
+    std::size_t (*depuncture)(const depuncturing& d,
+                              const std::int8_t* sent,
+                              std::size_t values,
+                              std::int8_t* to,
+                              std::size_t places);
 };
 
 namespace baseline {
