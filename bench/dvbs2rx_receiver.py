@@ -33,26 +33,43 @@ import time
 import benchmark_environment
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "converting.md"
+# What the page changes of dvbs2-rx, by how it is written there.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
+OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
                           re.M | re.S)
 CHAIN = re.compile(r"^        self\.connect\(\(ldpc_decoder, 0\).*?\)\)\n", re.M | re.S)
 DEMAPPER = re.compile(r"^        xfecframe_demapper = .*?\)\n", re.M | re.S)
-LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).*?\)\)\n", re.M | re.S)
-OWN_TRIALS = "self.ldpc_decoder.get_average_trials() \\\n"
-OWN_PACKETS = "(bbdescrambler, 0), (bbdeheader, 0), (sink_block, 0)"
+LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).*?\)\)\n",
+                      re.M | re.S)
+OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
+ANOTHER = "another dvbs2-rx than that of the page"
 PACKET = 188
 SAMPLES_PER_SYMBOL = 2 # what dvbs2-tx and dvbs2-rx have
 
 
+def piece(section, begin):
+    """The piece of Python of a section of the page that begins so."""
+    text = PAGE.read_text().split(f"\n### {section}\n", 1)[1].split("\n## ", 1)[0]
+    return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
+                if one.startswith(begin))
+
+
+def replaced(text, *changes):
+    """Each is to be there once."""
+    for old, new in changes:
+        assert text.count(old) == 1, f"{ANOTHER}: {old}"
+        text = text.replace(old, new)
+    return text
+
+
 def converted(receiver):
-    """dvbs2-rx with the two changes of the page, and the import that they need."""
-    section = PAGE.read_text().split("### In `dvbs2-rx`", 1)[1]
-    decoder, trials = re.findall(r"```python\n(.*?)```", section, re.S)[:2]
-    trials = trials.split("= ", 1)[1]
-    text, decoders = OWN_DECODER.subn(lambda _: decoder, receiver)
-    assert decoders == 1 and text.count(OWN_TRIALS) == 1, "another dvbs2-rx than that of the page"
-    return text.replace(OWN_TRIALS, trials)
+    """dvbs2-rx with the two changes of the page."""
+    text, decoders = OWN_DECODER.subn(
+        lambda _: piece("In `dvbs2-rx`", "        ldpc_decoder = "), receiver)
+    assert decoders == 1, ANOTHER
+    trials = piece("In `dvbs2-rx`", "        ldpc_avg_trials")
+    return replaced(text, (OWN_TRIALS, re.search(r"self\.ldpc_decoder\.\w+\(\)", trials).group()))
 
 
 def with_import(receiver):
@@ -63,35 +80,40 @@ def with_import(receiver):
 
 def with_one_block(receiver):
     """dvbs2-rx without its four blocks: what the page has in their place is a decoder that
-    takes symbols and gives BBFRAMEs. Its statistics of FEC are left out."""
-    section = PAGE.read_text().split("### All four blocks", 1)[1]
-    decoder = re.findall(r"```python\n(.*?)```", section, re.S)[0]
+    takes symbols and gives BBFRAMEs."""
+    decoder = piece("All four blocks", "        decoder = ")
     text, count = THREE_BLOCKS.subn(lambda _: decoder, receiver)
     counts = [count]
     for gone in CHAIN, DEMAPPER, LLR_PORT:
         text, count = gone.subn("", text)
         counts.append(count)
-    assert counts == [1] * 4, "another dvbs2-rx than that of the page"
-    for old, new in (("(plsync, 0), (xfecframe_demapper, 0),\n                     "
-                      "(ldpc_decoder, 0))", "(plsync, 0), (decoder, 0))"),
-                     ("        self.bch_decoder = bch_decoder\n", ""),
-                     ("        self.ldpc_decoder = ldpc_decoder\n", ""),
-                     ("        self.xfecframe_demapper = xfecframe_demapper\n", ""),
-                     ("self.bch_decoder.get_frame_count()", "0"),
-                     ("self.bch_decoder.get_error_count()", "0")):
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
+    assert counts == [1] * 4, ANOTHER
+    text = replaced(
+        text,
+        ("(plsync, 0), (xfecframe_demapper, 0),\n                     (ldpc_decoder, 0))",
+         "(plsync, 0), (decoder, 0))"),
+        ("        self.bch_decoder = bch_decoder\n", ""),
+        ("        self.xfecframe_demapper = xfecframe_demapper\n", ""),
+        ("self.ldpc_decoder = ldpc_decoder", "self.ldpc_decoder = decoder"),
+        (OWN_TRIALS, "self.ldpc_decoder.mean_iterations()"),
+        ("self.xfecframe_demapper.get_snr()", "None"),
+        ("self.bch_decoder.get_frame_count()", "self.bbdeheader.get_bbframe_count()"),
+        ("self.bch_decoder.get_error_count()", "self.bbdeheader.get_bbframe_drop_count()"))
     return text.replace("(bbdescrambler, 0)", "(decoder, 0)")
 
 
 def with_our_packets(receiver):
-    own = OWN_PACKETS
-    if own not in receiver:
-        own = own.replace("bbdescrambler", "decoder")
-    assert receiver.count(own) == 1, "another dvbs2-rx than expected"
-    return receiver.replace(own, own.replace(
-        "(bbdeheader, 0)", "gpufec.bbframe_to_ts(frame_size=self.frame_size, "
-        "rate=self.code_rate, descramble=False)"))
+    """One of these with bbframe_to_ts, and what the page's table has for its counters."""
+    text, deheaders = OWN_DEHEADER.subn(
+        lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
+    table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]
+    assert deheaders == 1, ANOTHER
+    for own in ("get_bbframe_count", "get_bbframe_drop_count", "get_packet_count",
+                "get_error_count"):
+        ours = re.search(rf"^\| `{own}\(\)`[^|]*\| `(\w+)\(\)`", table, re.M).group(1)
+        assert f"self.bbdeheader.{own}()" in text, f"{ANOTHER}: {own}"
+        text = text.replace(f"self.bbdeheader.{own}()", f"self.bbdeheader.{ours}()")
+    return text
 
 
 def transport_stream(packets, seed):

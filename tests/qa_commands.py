@@ -89,8 +89,7 @@ SURROUNDINGS = {
     "ldpc_decoder = gpufec.gpu_ldpc_dvbs2(": lambda: dict(self=receiver_of_dvbs2rx()),
     "decoder = gpufec.gpu_ldpc_dvbs2(\n    frame_size=self.frame_size": lambda: dict(
         self=receiver_of_dvbs2rx()),
-    "self.connect((bbdescrambler, 0), gpufec.bbframe_to_ts(": lambda: dict(
-        self=receiver_of_dvbs2rx(), bbdescrambler=None, sink_block=None),
+    "bbdeheader = gpufec.bbframe_to_ts(": lambda: dict(self=receiver_of_dvbs2rx()),
     "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # half of a statement
     "from distributed import Client": None, # needs workers; arrays.distributed has some
 }

@@ -5,11 +5,13 @@
 """The examples of docs/converting.md run: what stood there before and what stands there after
 decode the same input to the same bits."""
 
+import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
-import os
 import tempfile
 import unittest
 
@@ -18,6 +20,8 @@ from gnuradio import blocks, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python" / "gpufec"))
+sys.path.insert(0, str(ROOT / "bench"))
+import dvbs2rx_receiver # noqa: E402
 import qa_support as support # noqa: E402
 
 PAGE = (ROOT / "docs" / "converting.md").read_text(encoding="utf-8")
@@ -348,6 +352,45 @@ class qa_converting(unittest.TestCase):
         self.assertEqual([o for o, _ in support.tags_of(sink.tags(), "ldpc_syndrome_weight")], [0])
         call, = re.findall(r"\| `get_average_trials\(\)` \| `(\w+)\(\)`", table)
         self.assertAlmostEqual(getattr(decoder, call)(), np.mean(iterations), 5)
+        for own, ours in re.findall(r"(?m)^\| `(get_\w+)\(\)`[^|]*\| `(\w+)\(\)`", table)[1:]:
+            self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
+
+    @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
+                     "gr-dvbs2rx is not installed")
+    def test_program_of_dvbs2rx(self):
+        """dvbs2-rx with what the page changes takes as many packets as before, and says so."""
+        own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
+        block = dvbs2rx_receiver.with_one_block(own)
+        packets = dvbs2rx_receiver.transport_stream(4000, 6)
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            pathlib.Path(path("in.ts")).write_bytes(b"".join(packets))
+            subprocess.run([sys.executable, shutil.which("dvbs2-tx"), "--modcod", "QPSK1/2",
+                            "--pilots", "--snr", "5", "--source", "file", "--in-file",
+                            path("in.ts"), "--sink", "file", "--out-file", path("iq")],
+                           check=True, capture_output=True)
+            least = 0
+            for name, text in (("own", own), ("decoder", dvbs2rx_receiver.converted(own)),
+                               ("block", block),
+                               ("packets", dvbs2rx_receiver.with_our_packets(block))):
+                pathlib.Path(path(name)).write_text(text)
+                done = subprocess.run(
+                    [sys.executable, path(name), "--modcod", "QPSK1/2", "--source", "file",
+                     "--in-file", path("iq"), "--in-real-time", "--samp-rate", "4e6",
+                     "--sym-rate", "2e6", "--sink", "file", "--out-file", path("out.ts"),
+                     "--log-all"], capture_output=True, text=True)
+                with self.subTest(name):
+                    self.assertNotIn("Traceback", done.stdout + done.stderr)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    found = dvbs2rx_receiver.counted(pathlib.Path(path("out.ts")), set(packets))
+                    self.assertEqual(found["wrong"], 0)
+                    self.assertGreater(found["right"], max(500, least))
+                    said = [json.loads(line[line.index("{"):])
+                            for line in (done.stdout + done.stderr).splitlines() if '{"' in line]
+                    self.assertGreater(said[-1]["fec"]["frames"], 0)
+                    self.assertGreater(said[-1]["fec"]["avg_ldpc_trials"], 0)
+                    self.assertGreater(said[-1]["mpeg-ts"]["packets"], 0)
+                    least = least or 0.9 * found["right"]
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_satdump(self):

@@ -124,7 +124,7 @@ class qa_grc(unittest.TestCase):
         source, head, sink = (graph.new_block(f"blocks_{name}")
                               for name in ("null_source", "head", "null_sink"))
         head.params["num_items"].set_value("100000")
-        kind = "float" if parameters.get("soft_input") == "float" else "byte"
+        kind = {"float": "float", "symbols": "complex"}.get(parameters.get("soft_input"), "byte")
         for other, dtype in ((source, kind), (head, kind), (sink, "byte")):
             other.params["id"].set_value(other.key)
             other.params["type"].set_value(dtype)
@@ -416,6 +416,8 @@ class qa_grc(unittest.TestCase):
     def test_ldpc_codes(self):
         """Codes from the list, as a constant, and what is none."""
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
+                      dict(soft_input="symbols", constellation="'8PSK'.lower()"),
+                      dict(constellation="no_variable"), # of LLRs it is not looked at
                       dict(standard="file", code_file="some.alist", rate="no_variable")):
             graph, block = self.graph(LDPC_DECODER, **right)
             with self.subTest(**right):
@@ -423,7 +425,8 @@ class qa_grc(unittest.TestCase):
                 if right.get("standard") == "file":
                     self.assertFalse(any("set_code" in c for c in block.get_callbacks()))
         for wrong in (dict(rate="7/8"), dict(frame_size="long"),
-                      dict(rate="9/10", frame_size="short"), dict(rate="rate")):
+                      dict(rate="9/10", frame_size="short"), dict(rate="rate"),
+                      dict(soft_input="symbols", constellation="'QPSK'")):
             graph, block = self.graph(LDPC_DECODER, **wrong)
             with self.subTest(**wrong):
                 self.assertFalse(graph.is_valid())
