@@ -123,13 +123,7 @@ std::size_t frame_values(const viterbi_options& o)
     const auto tail =
         o.ends == termination::terminated ? o.code.constraint_length() - 1 : 0;
     const auto stages = o.frame_bits && o.lock != "auto" ? o.frame_bits + tail : 0;
-    std::size_t values = 0;
-    for (std::uint64_t stage = 0; stage < stages; ++stage) {
-        for (unsigned r = 0; r < o.code.outputs(); ++r) {
-            values += o.code.sent(stage, r);
-        }
-    }
-    return values;
+    return o.code.values(stages);
 }
 
 stream_rates rates_of(const viterbi_options& o, bool unpacked)
