@@ -108,11 +108,11 @@ result measure(const std::string& backend,
                                       {},
                                       "none");
     auto graph = gr::make_top_block("ldpc_acm");
+    const auto qpsk_1_2 = pmt::cons(pmt::from_long(4), pmt::PMT_F);
     std::vector<bench::ring_source::tag> tags;
     for (std::size_t at = 0; acm && at < items.size(); at += n) {
-        tags.push_back(
-            { at, pmt::mp("XFECFRAME"), pmt::cons(pmt::from_long(4), pmt::PMT_F) });
-    } // QPSK 1/2
+        tags.push_back({ at, pmt::mp("XFECFRAME"), qpsk_1_2 });
+    }
     auto source =
         gnuradio::make_block_sptr<bench::ring_source>(items, 100u << 20, std::move(tags));
     graph->connect(source, 0, block, 0);

@@ -35,11 +35,11 @@ def measured(rates, seconds, options):
     """Decodes in one flowgraph what is sent at a rate for each block that is named; returns
     each block and its sink, and the rates at which values were taken in each second."""
     graph, chains = gr.top_block(), {}
-    ring_bytes = soak.RING_BYTES["cpu" if options["backend"] == "cpu" else "cuda"]
     for name, rate in rates.items():
         make, per_byte = BLOCKS[name]
         soft, block, data, _ = make(**options)
-        there = endurance_blocks.ring_source(soft, ring_bytes, rate=rate)
+        there = endurance_blocks.ring_source(soft, soak.ring_bytes(options["backend"]),
+                                             rate=rate)
         out = endurance_blocks.checking_sink(data, there if rate else None, per_byte)
         graph.connect(there, block, out)
         chains[name] = (block, there, out)

@@ -79,21 +79,24 @@ SETTERS = {"viterbi": lambda block, rng: block.set_soft_scale(rng.uniform(10, 60
 
 
 PERIODS = 64  # from one storm of tags to the next
-# At least; more than any block asks for.
-RING_BYTES = {"cpu": 32 << 20, "cuda": 384 << 20}
 CALM_S = 20  # at the beginning and at the end nothing happens, so that rates can be compared
 WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
+
+
+def ring_bytes(backend):
+    """Of a source's buffer at least: more than any block asks for."""
+    return (32 if backend == "cpu" else 384) << 20
 
 
 class stream:
     """A decoder between its source and its sink."""
 
-    def __init__(self, graph, made, ring_bytes):
+    def __init__(self, graph, made, backend):
         soft, self.block, data, self.decoded = made
         # A storm of tags, and then none for a while, or they would be all that costs.
         tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
         items = np.tile(np.asarray(soft, np.int8), PERIODS)
-        self.source = endurance_blocks.ring_source(items, ring_bytes, tags)
+        self.source = endurance_blocks.ring_source(items, ring_bytes(backend), tags)
         self.sink = endurance_blocks.checking_sink(np.asarray(data, np.uint8))
         graph.connect(self.source, self.block, self.sink)
 
@@ -198,18 +201,18 @@ def main():
     chosen = args.events.split(",")
     rng = random.Random(args.seed)
     graph = gr.top_block()
-    ring_bytes = RING_BYTES["cpu" if args.backend == "cpu" else "cuda"]
-    streams = {make.__name__: stream(graph, make(backend=args.backend), ring_bytes)
+    streams = {make.__name__: stream(graph, make(backend=args.backend), args.backend)
                for make in (viterbi, ldpc, sync)}
     device = device_memory()
     samples, events = [], dict(setters=0, restarts=0, locks=0)
+    end = time.monotonic() + args.seconds
     graph.start()
     time.sleep(5)
     calm = [calm_rates(streams, CALM_S)]
     begin = time.monotonic()
     period = 10.0
     due = begin + period
-    while time.monotonic() < begin + args.seconds - 2 * CALM_S - 7:
+    while time.monotonic() < end - CALM_S - 1:
         time.sleep(rng.uniform(0.05, 0.5))
         event = rng.choices(chosen, [WEIGHTS[kind] for kind in chosen])[0]
         if event != "setters":
