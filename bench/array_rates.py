@@ -60,7 +60,7 @@ class Ldpc:
 
 class Sync:
     name = "synchronisation, q=32 n=10 N=210, 1e-3 each"
-    bits, most = 1050, 10000
+    bits, most = 1050, 100000
     command, make, once = "sync", gpufec.sync_decoder, gpufec.sync_decode
     words = None # codebooks of the tool have other markers
 

@@ -8,6 +8,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <array>
 #include <mutex>
 #include <tuple>
 
@@ -49,10 +50,13 @@ public:
 
     void reset() { d_at = 0; }
 
+    //! Of each portion: seconds from the stream's beginning to when it was due, and from
+    //! there to when it came.
     py::array_t<float> delays() const
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
-        return py::array_t<float>(d_delays.size(), d_delays.data());
+        return py::array_t<float>({ py::ssize_t(d_delays.size()), py::ssize_t(2) },
+                                  d_delays.empty() ? nullptr : d_delays.data()->data());
     }
 
     int work(int count, gr_vector_const_void_star& in, gr_vector_void_star&) override
@@ -69,10 +73,11 @@ public:
             done += some;
         }
         if (d_paced) {
-            const std::chrono::duration<float> late =
-                clock::now() - d_paced->due(d_at * d_values_per_byte);
+            const auto due = d_paced->due(d_at * d_values_per_byte);
+            const std::chrono::duration<float> from_begin = due - d_paced->due(0),
+                                               late = clock::now() - due;
             const std::lock_guard<std::mutex> lock(d_mutex);
-            d_delays.push_back(late.count());
+            d_delays.push_back({ from_begin.count(), late.count() });
         }
         d_at += count;
         d_count += count;
@@ -85,7 +90,7 @@ private:
     const std::uint64_t d_values_per_byte;
     std::atomic<std::uint64_t> d_at{ 0 }, d_count{ 0 }, d_wrong{ 0 };
     mutable std::mutex d_mutex;
-    std::vector<float> d_delays; // seconds
+    std::vector<std::array<float, 2>> d_delays;
 };
 
 ring_source::sptr

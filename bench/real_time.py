@@ -73,8 +73,9 @@ def measure(names, args):
                 values = 2 * block.decode_length()
                 piece = values + 4 * block.overlap()
             batch_s = block.batch() * values / capacities[name]
-            found = out.delays()
+            when, found = out.delays().T
             bound = piece / rates[name] + args.max_latency_ms / 1e3 + 4 * batch_s + 0.020
+            late = when[found > bound]
             results.append(dict(
                 block=name, part=part, together=args.together, values_per_s=round(rates[name]),
                 kept_up=bool(taken[name].mean() >= 0.99 * rates[name]), bytes=out.count(),
@@ -82,8 +83,8 @@ def measure(names, args):
                 p50_ms=round(1e3 * float(np.percentile(found, 50)), 2),
                 p99_ms=round(1e3 * float(np.percentile(found, 99)), 2),
                 max_ms=round(1e3 * float(found.max()), 2),
-                bound_ms=round(1e3 * bound, 2), late=int((found > bound).sum()),
-                looked_at=len(found), batch=block.batch(), batch_ms=round(1e3 * batch_s, 2)))
+                bound_ms=round(1e3 * bound, 2), late=len(late), late_at_s=np.unique(np.round(late, 1)).tolist()[:50],
+                longest_at_s=round(float(when[found.argmax()]), 3), looked_at=len(found), batch=block.batch(), batch_ms=round(1e3 * batch_s, 2)))
             print(json.dumps(results[-1]), flush=True)
     return results
 

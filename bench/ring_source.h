@@ -84,7 +84,15 @@ public:
     // Also called by unlock(), which may leave another buffer, or another place in it.
     bool start() override
     {
+        check_buffer();
         d_filled_at = d_given + d_size;
+        if (d_given == 0) {
+            // Before the clock runs.
+            fill(static_cast<std::int8_t*>(detail()->output(0)->write_pointer()),
+                 0,
+                 d_size);
+            d_filled_at = 0;
+        }
         return true;
     }
 
@@ -95,17 +103,11 @@ public:
             return 0;
         }
         const auto first = d_given.load();
-        if (std::size_t(detail()->output(0)->bufsize()) != d_size) {
-            throw std::runtime_error("ring_source: the buffer holds no whole periods");
-        }
         const auto count = std::min<std::uint64_t>(room, allowed(first));
-        auto* const to = static_cast<std::int8_t*>(out[0]);
-        const auto fresh = first < d_filled_at ? std::min(count, d_filled_at - first) : 0;
-        for (std::uint64_t done = 0; done < fresh;) {
-            const auto at = (first + done) % d_items.size();
-            const auto some = std::min<std::uint64_t>(fresh - done, d_items.size() - at);
-            std::memcpy(to + done, &d_items[at], some);
-            done += some;
+        if (first < d_filled_at) {
+            fill(static_cast<std::int8_t*>(out[0]),
+                 first,
+                 std::min(count, d_filled_at - first));
         }
         add_tags(first, first + count);
         d_given = first + count;
@@ -113,6 +115,23 @@ public:
     }
 
 private:
+    void check_buffer() const
+    {
+        if (std::size_t(detail()->output(0)->bufsize()) != d_size) {
+            throw std::runtime_error("ring_source: the buffer holds no whole periods");
+        }
+    }
+
+    void fill(std::int8_t* to, std::uint64_t first, std::uint64_t count) const
+    {
+        for (std::uint64_t done = 0; done < count;) {
+            const auto at = (first + done) % d_items.size();
+            const auto some = std::min<std::uint64_t>(count - done, d_items.size() - at);
+            std::memcpy(to + done, &d_items[at], some);
+            done += some;
+        }
+    }
+
     // Of a source with a rate at least one: GNU Radio asks a source that gives nothing
     // again only after a quarter of a second.
     std::uint64_t allowed(std::uint64_t given)

@@ -73,13 +73,15 @@ def sync(**options):
     return coded.astype(np.int8), block, data, lambda items: items // 1000 * 100
 
 
-SETTERS = {"viterbi": lambda block, rng: block.set_soft_scale(rng.uniform(10, 60)),
-           "ldpc": lambda block, rng: block.set_llr_scale(rng.uniform(1, 4)),
-           "sync": lambda block, rng: block.set_max_latency_ms(rng.uniform(0, 50))}
+# What is set at random between two values, and what it is while rates are compared.
+SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4),
+            "sync": ("max_latency_ms", 50, 0, 50)}
 
 
 PERIODS = 64  # from one storm of tags to the next
-CALM_S = 20  # at the beginning and at the end nothing happens, so that rates can be compared
+# At the beginning and at the end nothing happens, and each block runs alone with the same settings,
+# so that rates can be compared.
+CALM_S = 8
 WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
@@ -91,14 +93,18 @@ def ring_bytes(backend):
 class stream:
     """A decoder between its source and its sink."""
 
-    def __init__(self, graph, made, backend):
+    def __init__(self, graph, name, made, backend):
         soft, self.block, data, self.decoded = made
         # A storm of tags, and then none for a while, or they would be all that costs.
         tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
         items = np.tile(np.asarray(soft, np.int8), PERIODS)
+        self.setting, self.calm, *self.range = SETTINGS[name]
         self.source = endurance_blocks.ring_source(items, ring_bytes(backend), tags)
         self.sink = endurance_blocks.checking_sink(np.asarray(data, np.uint8))
         graph.connect(self.source, self.block, self.sink)
+
+    def set(self, value):
+        getattr(self.block, f"set_{self.setting}")(value)
 
     def missing(self):
         """Bytes that the sink lacks of what the source gave."""
@@ -168,15 +174,32 @@ def allocated_bytes():
 
 
 def calm_rates(streams, seconds):
-    """Bytes per second while nothing happens: the median of each second's."""
-    counts, rates = [], {}
-    for _ in range(seconds + 1):
-        counts.append([time.monotonic(), *(each.sink.count() for each in streams.values())])
+    """Bytes per second of each block alone: the median of each second's, after a first one."""
+    rates = {}
+    for each in streams.values():
+        each.set(each.calm)
+    for name, each in streams.items():
+        for other in streams.values():
+            other.source.set_rests(other is not each)
         time.sleep(1)
-    steps = np.diff(np.array(counts), axis=0)
-    for name, bytes_of in zip(streams, steps[:, 1:].T):
-        rates[name] = float(np.median(bytes_of / steps[:, 0]))
+        counts = []
+        for _ in range(seconds):
+            counts.append((time.monotonic(), each.sink.count()))
+            time.sleep(1)
+        steps = np.diff(np.array(counts), axis=0)
+        rates[name] = float(np.median(steps[:, 1] / steps[:, 0]))
+    for each in streams.values():
+        each.source.set_rests(False)
     return rates
+
+
+def restart(graph, streams):
+    graph.stop()
+    graph.wait()
+    for each in streams.values():
+        each.source.reset()
+        each.sink.reset()
+    graph.start()
 
 
 def growth(samples):
@@ -201,33 +224,30 @@ def main():
     chosen = args.events.split(",")
     rng = random.Random(args.seed)
     graph = gr.top_block()
-    streams = {make.__name__: stream(graph, make(backend=args.backend), args.backend)
+    streams = {make.__name__: stream(graph, make.__name__, make(backend=args.backend),
+                                     args.backend)
                for make in (viterbi, ldpc, sync)}
     device = device_memory()
     samples, events = [], dict(setters=0, restarts=0, locks=0)
     end = time.monotonic() + args.seconds
     graph.start()
     time.sleep(5)
+    calm_s = len(streams) * (CALM_S + 1)
     calm = [calm_rates(streams, CALM_S)]
     begin = time.monotonic()
     period = 10.0
     due = begin + period
-    while time.monotonic() < end - CALM_S - 1:
+    while time.monotonic() < end - calm_s:
         time.sleep(rng.uniform(0.05, 0.5))
         event = rng.choices(chosen, [WEIGHTS[kind] for kind in chosen])[0]
         if event != "setters":
             say(event, at={name: each.sink.at() for name, each in streams.items()})
         if event == "setters":
-            for name, each in streams.items():
-                SETTERS[name](each.block, rng)
+            for each in streams.values():
+                each.set(rng.uniform(*each.range))
             events["setters"] += 1
         elif event == "restarts":
-            graph.stop()
-            graph.wait()
-            for each in streams.values():
-                each.source.reset()
-                each.sink.reset()
-            graph.start()
+            restart(graph, streams)
             events["restarts"] += 1
         else:
             # What lies in a ring when a graph is locked is lost to any block: none does.
@@ -244,6 +264,7 @@ def main():
                 allocated=allocated_bytes(), device=device.used(),
                 bytes={name: each.sink.count() for name, each in streams.items()}))
             print(json.dumps(samples[-1]), flush=True)
+    restart(graph, streams)
     calm.append(calm_rates(streams, CALM_S))
     graph.stop()
     graph.wait()

@@ -61,6 +61,8 @@ private:
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
         const std::size_t items = frames * code().sent(), room = frames * output_items();
+        const auto unpacker =
+            d_packed || soft() ? nullptr : make_unpacker(to, room, output_items());
         std::size_t taken = 0, given = 0;
         drive(
             host(),
@@ -71,7 +73,12 @@ private:
                 return n > 0;
             },
             [&] {
-                const auto n = pull(to + given, room - given);
+                const auto n =
+                    unpacker
+                        ? unpacker->take([&](std::uint8_t* packed, std::size_t most) {
+                              return host().pull_packed(packed, most);
+                          })
+                        : pull(to + given, room - given);
                 given += n;
                 ldpc_decoder::report r;
                 if (host().take_report(r)) {
@@ -79,6 +86,9 @@ private:
                 }
                 return n > 0;
             });
+        if (unpacker) {
+            unpacker->finish();
+        }
     }
 
     bool soft() const { return d_options.soft != ldpc_soft_output::none; }
