@@ -108,7 +108,7 @@ def one_thread():
     viterbi = load("viterbi-vs-gr-fec.json")["result"]["results"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")
-    ldpc_cpu = next(r for r in load("ldpc_cpu_epyc.json")["results"]
+    ldpc_cpu = next(r for r in load("ldpc-cpu-epyc.json")["results"]
                     if r["cpu"] == "dvbs2 normal 1/2" and r["instruction_set"] == "avx512")
     after = [r["output"] for r in load("shared-layer-h200.json")["runs"]
              if r["decoder"] == "ldpc" and r["commit"] != "8888a0c"]
