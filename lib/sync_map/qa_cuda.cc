@@ -133,6 +133,39 @@ TEST_F(sync_cuda, words_of_every_length_with_a_kernel_of_its_own)
     }
 }
 
+TEST_F(sync_cuda, symbols_of_every_length_with_a_kernel_of_its_own)
+{
+    in_turn kind(3);
+    for (const unsigned alphabet : { 3u, 4u, 16u }) {
+        for (const unsigned n : { 5u, 6u, 8u, 10u, 12u }) {
+            for (const unsigned q : { 2u, 23u, 32u, 33u, 200u }) {
+                const double p_substitute = q % 2 ? 0 : 0.03;
+                auto data = random_frames(codebook_random(n, q, 4, n, alphabet),
+                                          { 0.02, 0.03, p_substitute, alphabet },
+                                          small_scale() ? 2 : 5);
+                data.received[1][3] = alphabet; // erased
+                data.received[1][9] = 255;
+                for (const auto precision : precisions) {
+                    if (kind.is_next()) {
+                        data.options.precision = precision;
+                        check_against_reference(
+                            data, data.options, make, tolerance(precision));
+                    }
+                }
+            }
+        }
+    }
+}
+
+// More than a multiprocessor has room for.
+TEST_F(sync_cuda, windows_too_wide_for_the_weights_of_all_symbols)
+{
+    auto data =
+        random_frames(codebook_random(10, 3, 2, 4, 16), { 0.02, 0.03, 0.01, 16 }, 2);
+    data.options.start = { 0, std::vector<double>(2200, 1) };
+    check_against_reference(data, data.options, make, 1e-10);
+}
+
 TEST_F(sync_cuda, alphabets_words_and_lengths_of_any_kind)
 {
     in_turn kind(3);
@@ -283,6 +316,8 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
                               codebook_random(10, 8, N, 4),
                               codebook_random(7, 12, 2 * N, 4),
                               codebook_random(9, 70, N, 4),
+                              codebook_random(10, 16, N, 4, 4),
+                              codebook_random(10, 40, N, 4, 3),
                               codebook_random(4, 20, 2 * N, 4, 4) }) {
         const auto data = random_frames(
             code, { 4e-3, 5e-3, 2e-3, code.alphabet() }, small_scale() ? 5 : frames);
