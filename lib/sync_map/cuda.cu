@@ -121,6 +121,8 @@ unsigned symbols_of_items(const sync_code& code)
     return code.alphabet() == 2 ? 0 : code.alphabet();
 }
 
+bool has_likelihoods(const setup& s) { return s.soft_input && s.code.alphabet() > 2; }
+
 std::size_t most_shared(int device)
 {
     int most = 0;
@@ -153,7 +155,9 @@ public:
         : d_geometry(make_geometry(setup)),
           d_own(items_fit<Row, Metric>(d_geometry, setup.code, device) ? kernel_of(setup)
                                                                        : nullptr),
-          d_kernel(d_own ? d_own : linear_any<Row, Metric>),
+          d_kernel(d_own                    ? d_own
+                   : has_likelihoods(setup) ? linear_any<true, Row, Metric>
+                                            : linear_any<false, Row, Metric>),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
           d_words(upload(!d_own ? pack_segments(setup.code, d_segments, d_first_segment)
@@ -617,6 +621,10 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
         throw std::runtime_error("receivers other than corridor, and thresholds, are "
                                  "decoded by backend cpu alone");
     }
+    if (setup.form == sync_form::corridor && has_likelihoods(setup)) {
+        throw std::runtime_error("soft_input float with an alphabet of more than 2 and "
+                                 "form corridor is decoded by backend cpu alone");
+    }
     switch (setup.precision) {
     case sync_precision::float32:
         return make_launch_plan<float, float>(setup, device);
@@ -679,9 +687,10 @@ public:
           d_starts(starts_of(setup, frames)),
           d_own(setup.code.n() == 10 &&
                 items_fit<Row, Metric>(d_geometry, setup.code, device)),
-          d_kernel(!d_own                       ? starts_of_any<Row, Metric>
-                   : setup.code.alphabet() == 2 ? kernel_with<bit_items>()
-                                                : kernel_with<symbol_items>()),
+          d_kernel(!d_own && has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
+                   : !d_own                         ? starts_of_any<false, Row, Metric>
+                   : setup.code.alphabet() == 2     ? kernel_with<bit_items>()
+                                                    : kernel_with<symbol_items>()),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
           d_words(upload(d_own ? packed(setup.code)

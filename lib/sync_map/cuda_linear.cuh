@@ -617,13 +617,26 @@ struct symbol_items {
     __device__ void read(unsigned i, direction d)
     {
         for (unsigned k = 1 + threadIdx.x; k < l.window + N; k += blockDim.x) {
-            const auto w = weigh_item(g, weights, in, item_position(g, l, in, i, d, k));
-            Row* const to = weights_of(k);
-            for (unsigned symbol = 0; symbol < g.alphabet; ++symbol) {
-                to[4 * symbol] = symbol == w.match_symbol ? w.match_value : w.other_value;
+            const auto at = item_position(g, l, in, i, d, k);
+            if (g.soft_input) {
+                write(k, weigh_likelihoods(g, weights, in, at));
+                continue;
             }
+            const auto w = weigh_item(g, weights, in, at);
+            write(k, [&](unsigned symbol) {
+                return symbol == w.match_symbol ? w.match_value : w.other_value;
+            });
         }
         block_sync();
+    }
+
+    template <class Weights>
+    __device__ void write(int k, const Weights& of) const
+    {
+        Row* const to = weights_of(k);
+        for (unsigned symbol = 0; symbol < g.alphabet; ++symbol) {
+            to[4 * symbol] = of(symbol);
+        }
     }
 
     // Those of step k, of each symbol four values further on.

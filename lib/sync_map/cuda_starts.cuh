@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         });
 }
 
-template <class Row, class Metric>
+template <bool Likelihoods, class Row, class Metric>
 __global__ void starts_of_any(const sync_geometry g,
                               const start_geometry sg,
                               const linear_layout l,
@@ -282,7 +282,8 @@ __global__ void starts_of_any(const sync_geometry g,
         [&](const frame_input& in, linear_shared<Row, Metric>& s) {
             Row* const rows =
                 static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-            return any_sweep<Row, Metric>{ g, l, in, memory, s, nullptr, rows, weights };
+            return any_sweep<Likelihoods, Row, Metric>{ g, l,       in,   memory,
+                                                        s, nullptr, rows, weights };
         });
 }
 
