@@ -237,7 +237,8 @@ class qa_bench(unittest.TestCase):
         for more in (["--mode", "stream", "--frame-symbols", "40"],
                      ["--form", "corridor", "--receiver", "trellis", "--n", "5", "--q",
                       "4", "--frame-symbols", "20", "--soft-input", "float"],
-                     ["--codebook", "random", "--output", "posteriors", "--threads", "2"]):
+                     ["--codebook", "random", "--output", "posteriors", "--threads", "2"],
+                     ["--codebook", "random", "--alphabet", "3", "--soft-input", "float"]):
             result = run("bench", "sync", "--backend", "cpu", "--seconds", "0.2",
                          "--runs", "3", "--json", "-", *more)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -448,6 +449,14 @@ class qa_ber_sync(unittest.TestCase):
                          "50")["points"][0]
         self.assertEqual((point["p_insert"], point["p_delete"]), (0.03, 0))
         self.assertTrue(0 < point["ser"] < 0.1)
+
+    def test_likelihoods_that_are_certain(self):
+        for mode in ("framed", "stream"):
+            arguments = ["--range", "0.02", "--alphabet", "4", "--codebook", "random", "--n", "5",
+                         "--q", "16", "--frame-symbols", "80", "--max-frames", "20", "--mode",
+                         mode]
+            self.assertEqual(self.ber(*arguments)["points"],
+                             self.ber(*arguments, "--soft-input", "float")["points"])
 
     def test_more_reads_err_less(self):
         arguments = ["--range", "0.03", "--codebook", "random", "--frame-symbols", "40",
@@ -668,6 +677,23 @@ class qa_decode_sync(unittest.TestCase):
         self.check([row.index(max(row)) for row in rows])
         for row in rows:
             self.assertAlmostEqual(sum(row), 1, places=5)
+
+    def test_likelihoods_of_symbols(self):
+        """Items of several floats, which no buffer holds a whole number of."""
+        repeats = 200
+        with open(self.lengths, "w") as file:
+            file.write(" ".join(str(len(f)) for f in self.frames * repeats))
+        received = self.received * repeats
+        for alphabet in (3, 4):
+            arguments = ("--lengths", self.lengths, "--alphabet", str(alphabet))
+            hard = self.decode(*arguments, input=received)
+            self.check(hard.stdout[:len(self.sent)])
+            one_of_each = [array.array("f", [2 * (x == y) for x in range(alphabet)]).tobytes()
+                           for y in range(2)]
+            soft = self.decode(*arguments, "--soft-input", "float",
+                               input=b"".join(one_of_each[y] for y in received))
+            self.assertEqual((soft.returncode, soft.stderr), (0, b""))
+            self.assertEqual(soft.stdout, hard.stdout)
 
     def test_reads(self):
         """Each frame as it is, with a slip, and with another."""

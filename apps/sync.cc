@@ -38,7 +38,7 @@ p-insert           real   1e-3   probability of an insertion before a bit
 p-delete           real   1e-3   probability that a bit is dropped
 p-substitute       real   0      probability that a bit passed on is flipped
 mode               framed|stream   framed  in a stream frames are found
-soft-input         hard|float      hard    a byte, or the probability of a 1
+soft-input         hard|float      hard    a byte, or the probability of a 1; of a larger alphabet the likelihood of each symbol
 output             symbols|posteriors|extrinsics|llr  symbols
 precision          float|double|mixed        float
 form               linear|corridor           linear
@@ -200,7 +200,7 @@ public:
           d_next_length(std::move(lengths))
     {
         const double bits = information_bits(options.code);
-        rates = { options.soft_input ? sizeof(float) : 1,
+        rates = { options.item_bytes(),
                   d_reads * options.code.frame_bits() / bits,
                   bits / (options.code.frame_symbols() * d_decoder.symbol_bytes()) };
         next_length();
@@ -535,7 +535,8 @@ decoder_trait sync_trait()
         return std::make_unique<sync_simulation>(values, code);
     };
     t.decode = {
-        "Decodes received items, one bit per byte or floats, from IN to symbols, "
+        "Decodes received items, one bit per byte or floats (of an alphabet above 2 so "
+        "many per item), from IN to symbols, "
         "or what --output says, in OUT. Symbols are bytes up to q = 256, else "
         "16 bits, little-endian. With --mode stream the frames are found; with "
         "--mode framed the file of --lengths holds the received length of "

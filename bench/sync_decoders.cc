@@ -27,10 +27,11 @@ using sync_map::write_framed;
 namespace {
 
 const char* const usage =
-    "usage: bench_sync_map cuda linear | corridor | stream | grid | cliffs | limits | "
-    "errors\n"
+    "usage: bench_sync_map cuda linear | alphabets | corridor | stream | grid | cliffs | "
+    "limits | errors\n"
     "       bench_sync_map cpu speed | stream | grid\n"
-    "linear, corridor, speed: n = 10, q = 32, N = 210; stream: the same through the\n"
+    "linear, corridor, speed: n = 10, q = 32, N = 210; alphabets: channels of more than\n"
+    "two symbols, hard and as likelihoods; stream: the same through the\n"
     "decoder, in a stream and in frames; grid: the codes of the papers, at which both "
     "backends are\n"
     "compared; cliffs: one axis of n, q and N at a time; limits: large windows and "
@@ -41,6 +42,7 @@ constexpr unsigned rounds = 3;
 
 struct code_size {
     unsigned n, q, N;
+    unsigned alphabet = 2;
 };
 
 struct setting {
@@ -48,6 +50,7 @@ struct setting {
     sync_storage storage;
     sync_precision precision;
     sync_output output = sync_output::symbols;
+    bool soft_input = false;
 };
 
 const setting linear = { sync_form::linear,
@@ -84,6 +87,12 @@ json describe(const code_size& c,
     if (s.form == sync_form::corridor) {
         entry.add("storage", s.storage == sync_storage::global ? "global" : "local");
     }
+    if (c.alphabet > 2) {
+        entry.add("alphabet", c.alphabet);
+    }
+    if (s.soft_input) {
+        entry.add("soft_input", "float");
+    }
     return entry.add("precision", name(s.precision))
         .add("output", s.output == sync_output::symbols ? "symbols" : "posteriors")
         .add("m_tau", setup.window)
@@ -94,8 +103,11 @@ json describe(const code_size& c,
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
         // A few different frames, repeated, for all take the same time.
-        : data(random_frames(
-              codebook_davey_mackay(c.n, c.q, c.N, 1), { p, p }, std::min(frames, 64u))),
+        : data(random_frames(c.alphabet == 2
+                                 ? codebook_davey_mackay(c.n, c.q, c.N, 1)
+                                 : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
+                             { p, p, 0, c.alphabet },
+                             std::min(frames, 64u))),
           options(with_setting(data.options, s)),
           setup(sync_map::make_setup(options)),
           count(frames),
@@ -103,13 +115,31 @@ struct batch {
           out(count * setup.output_bytes()),
           status(count * sizeof(sync_status))
     {
+        if (s.soft_input) {
+            make_soft();
+        }
         for (unsigned f = 0; f < count; ++f) {
-            const auto& received = data.received[f % data.received.size()];
+            const auto k = f % data.received.size();
             write_framed(setup,
-                         received.data(),
-                         received.size(),
+                         s.soft_input ? static_cast<const void*>(data.soft[k].data())
+                                      : data.received[k].data(),
+                         data.received[k].size(),
                          nullptr,
                          in.data() + f * setup.input_bytes());
+        }
+    }
+
+    // What was received is nearly certain.
+    void make_soft()
+    {
+        const unsigned s = setup.code.alphabet();
+        for (const auto& received : data.received) {
+            data.soft.emplace_back();
+            for (const unsigned y : received) {
+                for (unsigned x = s == 2; x < s; ++x) {
+                    data.soft.back().push_back(x == y ? 0.99f : 0.01f);
+                }
+            }
         }
     }
 
@@ -119,6 +149,7 @@ struct batch {
         o.storage = s.storage;
         o.precision = s.precision;
         o.output = s.output;
+        o.soft_input = s.soft_input;
         o.drifts = false;
         return o;
     }
@@ -193,6 +224,30 @@ json cuda_linear()
         all.add(measure_cuda(c, p, posteriors, 16384));
         for (const auto precision : { sync_precision::float64, sync_precision::mixed }) {
             all.add(measure_cuda(c, p, with(linear, precision), 16384));
+        }
+    }
+    return all;
+}
+
+json cuda_alphabets()
+{
+    json all = json::array();
+    auto soft = linear;
+    soft.soft_input = true;
+    for (const double p : { 1e-3, 1e-2 }) {
+        for (const unsigned alphabet : { 2u, 3u, 4u, 16u }) {
+            for (const auto& s : { linear, soft }) {
+                // Bits are decoded as tries where frames are many.
+                for (const unsigned frames : { 1024u, 16384u, 63360u }) {
+                    all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, frames));
+                }
+            }
+        }
+        // Words of other lengths; those of 7 have no kernel of their own.
+        for (const unsigned n : { 5u, 7u, 8u, 12u }) {
+            for (const auto& s : { linear, soft }) {
+                all.add(measure_cuda({ n, 32, 210, 4 }, p, s, 16384));
+            }
         }
     }
     return all;
@@ -606,11 +661,12 @@ json cpu_stream() { return streams(backend::cpu); }
 int main(int argc, char** argv)
 {
     const std::map<std::string, json (*)()> sets = {
-        { "cuda linear", cuda_linear }, { "cuda corridor", cuda_corridor },
-        { "cuda grid", cuda_grid },     { "cuda limits", cuda_limits },
-        { "cuda cliffs", cuda_cliffs }, { "cuda errors", cuda_errors },
-        { "cuda stream", cuda_stream }, { "cpu speed", cpu_speed },
-        { "cpu grid", cpu_grid },       { "cpu stream", cpu_stream },
+        { "cuda linear", cuda_linear },       { "cuda corridor", cuda_corridor },
+        { "cuda alphabets", cuda_alphabets }, { "cuda grid", cuda_grid },
+        { "cuda limits", cuda_limits },       { "cuda cliffs", cuda_cliffs },
+        { "cuda errors", cuda_errors },       { "cuda stream", cuda_stream },
+        { "cpu speed", cpu_speed },           { "cpu grid", cpu_grid },
+        { "cpu stream", cpu_stream },
     };
     const auto set =
         argc == 3 ? sets.find(std::string(argv[1]) + ' ' + argv[2]) : sets.end();

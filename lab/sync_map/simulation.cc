@@ -16,7 +16,7 @@ namespace gr::gpufec::sync_map {
 frame_source::frame_source(const sync_options& options, std::uint64_t seed)
     : d_code(options.code),
       d_channel(options.channel),
-      d_soft_input(options.soft_input),
+      d_soft_values(options.soft_input ? options.item_bytes() / sizeof(float) : 0),
       d_seed(seed)
 {
 }
@@ -35,8 +35,13 @@ frame_source::frame frame_source::make(std::uint64_t f, unsigned read) const
     const auto received =
         bsid_channel(d_channel, random(d_code.frame_symbols() + read)).send(sent);
     made.count = received.size();
-    if (d_soft_input) {
-        const std::vector<float> soft(received.begin(), received.end());
+    if (d_soft_values > 0) {
+        std::vector<float> soft;
+        for (const unsigned y : received) {
+            for (unsigned b = 0; b < d_soft_values; ++b) {
+                soft.push_back(d_soft_values == 1 ? y : y == b);
+            }
+        }
         made.items.resize(soft.size() * sizeof(float));
         std::memcpy(made.items.data(), soft.data(), made.items.size());
     } else {
@@ -134,7 +139,7 @@ private:
                 ++d_made;
             }
         }
-        const auto size = d_options.decoder.soft_input ? sizeof(float) : 1;
+        const auto size = d_options.decoder.item_bytes();
         const auto* const items = d_frame.items.data() + d_taken * size;
         if constexpr (std::is_same_v<Decoder, sync_decoder>) {
             if (d_options.decoder.mode == sync_mode::stream) {

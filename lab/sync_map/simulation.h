@@ -29,7 +29,7 @@ public:
 private:
     const sync_code d_code;
     const bsid_model d_channel;
-    const bool d_soft_input;
+    const std::size_t d_soft_values; // of an item; 0: items are hard
     const std::uint64_t d_seed;
 };
 

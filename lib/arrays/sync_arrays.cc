@@ -85,7 +85,7 @@ public:
             each);
     }
 
-    std::size_t item_bytes() const { return d_options.soft_input ? sizeof(float) : 1; }
+    std::size_t item_bytes() const { return d_options.item_bytes(); }
 
     const sync_reads_options d_options;
     std::optional<sync_decoder> d_one;

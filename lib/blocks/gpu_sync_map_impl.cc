@@ -37,7 +37,7 @@ std::size_t output_size(const sync_options& o)
 
 io_signature::sptr signature_of_input(const sync_options& o)
 {
-    const int size = o.soft_input ? sizeof(float) : 1;
+    const int size = o.item_bytes();
     return o.mode == sync_mode::stream ? io_signature::make(1, 1, size)
                                        : io_signature::make2(1, 2, size, sizeof(float));
 }
@@ -169,7 +169,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
     : gr::block("gpu_sync_map",
                 signature_of_input(options),
                 gr::io_signature::make(1, 1, output_size(options))),
-      decoder_block(options.soft_input ? sizeof(float) : 1, output_size(options)),
+      decoder_block(options.item_bytes(), output_size(options)),
       d_options(options),
       d_stream(options.mode == sync_mode::stream),
       d_bounds(bounds),

@@ -85,14 +85,10 @@ private:
     // zeros as far as lattices reach.
     void load(const frame_items& items)
     {
-        const unsigned s = d_setup.code.alphabet();
         const std::int64_t base =
             std::int64_t(items.header().origin) + items.header().first - d_before;
-        for (unsigned x = 0; x < s; ++x) {
-            for (std::size_t k = 0; k < d_positions; ++k) {
-                d_transmission[x * d_positions + k] =
-                    items.weight(base + std::int64_t(k), x);
-            }
+        for (std::size_t k = 0; k < d_positions; ++k) {
+            items.weigh(base + std::int64_t(k), &d_transmission[k], d_positions);
         }
     }
 

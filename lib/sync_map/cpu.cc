@@ -233,11 +233,8 @@ void lane_group::load_transmission(const frame_items& items, unsigned lane)
     const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
     const auto count = std::int64_t(d_setup.code.n()) * d_setup.symbols + d_setup.window;
     auto* out = reinterpret_cast<Row*>(d_transmission.data()) + lane;
-    for (std::int64_t k = 0; k < count; ++k) {
-        for (unsigned x = 0; x < s; ++x) {
-            *out = items.weight(base + k, x);
-            out += d_kernel.lanes;
-        }
+    for (std::int64_t k = 0; k < count; ++k, out += s * d_kernel.lanes) {
+        items.weigh(base + k, out, d_kernel.lanes);
     }
 }
 
@@ -428,9 +425,7 @@ void alpha_carrier::run(const std::byte* frame, double* carried)
     };
     d_frame.clean = s == 2;
     for (std::int64_t k = 0; k < count; ++k, out += s) {
-        for (unsigned x = 0; x < s; ++x) {
-            out[x] = items.weight(base + k, x);
-        }
+        items.weigh(base + k, out);
         d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
                                           (is(out[1], 1) && out[0] == 0));
     }

@@ -109,6 +109,37 @@ private:
 
 // ---- the linear form ----
 
+// Words as kernels for one length of them read them.
+std::vector<std::uint32_t> packed(const sync_code& code)
+{
+    return code.alphabet() == 2 ? pack_bits(code) : pack_nibbles(code);
+}
+
+// What linear_layout is told of the items of such kernels.
+unsigned symbols_of_items(const sync_code& code)
+{
+    return code.alphabet() == 2 ? 0 : code.alphabet();
+}
+
+bool has_likelihoods(const setup& s) { return s.soft_input && s.code.alphabet() > 2; }
+
+std::size_t most_shared(int device)
+{
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "device attribute");
+    return most;
+}
+
+// Whether a block of such kernels has room for the items of a window.
+template <class Row, class Metric>
+bool items_fit(const sync_geometry& g, const sync_code& code, int device)
+{
+    const auto symbols = symbols_of_items(code);
+    return symbols == 0 ||
+           linear_layout::of<Row, Metric>(g, 1, symbols).bytes <= most_shared(device);
+}
+
 template <class Row, class Metric>
 class linear_plan : public launch_plan
 {
@@ -122,24 +153,24 @@ public:
 
     linear_plan(const setup& setup, int device)
         : d_geometry(make_geometry(setup)),
-          d_bits(bits_kernel(setup)),
-          d_kernel(d_bits ? d_bits : linear_any<Row, Metric>),
+          d_own(items_fit<Row, Metric>(d_geometry, setup.code, device) ? kernel_of(setup)
+                                                                       : nullptr),
+          d_kernel(d_own                    ? d_own
+                   : has_likelihoods(setup) ? linear_any<true, Row, Metric>
+                                            : linear_any<false, Row, Metric>),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(d_bits ? pack_bits(setup.code)
-                                : pack_segments(setup.code, d_segments, d_first_segment)))
+          d_words(upload(!d_own ? pack_segments(setup.code, d_segments, d_first_segment)
+                                : packed(setup.code)))
     {
         // A warp for every 32 words, as far as shared memory reaches.
-        int most = 0;
-        check(cudaDeviceGetAttribute(
-                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-              "device attribute");
+        const auto most = most_shared(device);
         d_warps = std::min(most_warps, (d_geometry.q + 31) / 32);
         const auto layout = [&] {
-            return linear_layout::of<Row, Metric>(d_geometry, d_warps);
+            return linear_layout::of<Row, Metric>(
+                d_geometry, d_warps, d_own ? symbols_of_items(setup.code) : 0);
         };
-        for (d_layout = layout();
-             d_warps > 1 && d_layout.bytes > std::size_t(most) / 2;) {
+        for (d_layout = layout(); d_warps > 1 && d_layout.bytes > most / 2;) {
             --d_warps;
             d_layout = layout();
         }
@@ -193,39 +224,42 @@ private:
         double* prior_sums;
     };
 
-    template <int N>
-    static kernel bits_kernel_of(unsigned q)
+    template <template <int, class, class> class Items, int N>
+    static kernel kernel_with(unsigned q)
     {
-        return q <= 32 ? linear_bits<N, true, Row, Metric>
-                       : linear_bits<N, false, Row, Metric>;
+        return q <= 32 ? linear_words<Items, N, true, Row, Metric>
+                       : linear_words<Items, N, false, Row, Metric>;
     }
 
-    // A kernel of its own for bits and usual lengths, nullptr for the general one.
-    static kernel bits_kernel(const setup& setup)
+    // A kernel of its own for usual lengths, nullptr for the general one.
+    static kernel kernel_of(const setup& setup)
     {
-        if (setup.code.alphabet() != 2) {
-            return nullptr;
-        }
+        const bool bits = setup.code.alphabet() == 2;
         const auto q = setup.code.q();
         if (setup.code.n() == 10) {
-            return bits_kernel_of<10>(q);
+            return bits ? kernel_with<bit_items, 10>(q)
+                        : kernel_with<symbol_items, 10>(q);
         }
 #ifndef GPUFEC_FEW_KERNELS
         // In float alone, so that a build does not take for ever.
         if constexpr (std::is_same<Metric, float>::value) {
             switch (setup.code.n()) {
             case 5:
-                return bits_kernel_of<5>(q);
+                return bits ? kernel_with<bit_items, 5>(q)
+                            : kernel_with<symbol_items, 5>(q);
             case 6:
-                return bits_kernel_of<6>(q);
+                return bits ? kernel_with<bit_items, 6>(q)
+                            : kernel_with<symbol_items, 6>(q);
             case 8:
-                return bits_kernel_of<8>(q);
+                return bits ? kernel_with<bit_items, 8>(q)
+                            : kernel_with<symbol_items, 8>(q);
             case 12:
-                return bits_kernel_of<12>(q);
+                return bits ? kernel_with<bit_items, 12>(q)
+                            : kernel_with<symbol_items, 12>(q);
             case 16:
-                return bits_kernel_of<16>(q);
+                return bits ? kernel_with<bit_items, 16>(q) : nullptr;
             case 20:
-                return bits_kernel_of<20>(q);
+                return bits ? kernel_with<bit_items, 20>(q) : nullptr;
             }
         }
 #endif
@@ -237,14 +271,14 @@ private:
     pieces carve(carver& c, std::size_t count) const
     {
         const auto& g = d_geometry;
-        const std::size_t rows = d_bits || d_segments == 1 ? 0 : count * g.q;
+        const std::size_t rows = d_own || d_segments == 1 ? 0 : count * g.q;
         return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length),
                  c.take<Row>(rows * d_layout.window),
                  c.take<double>(g.priors ? count * g.outputs : 0) };
     }
 
     const sync_geometry d_geometry;
-    const kernel d_bits, d_kernel;
+    const kernel d_own, d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
     unsigned d_warps = 1;
@@ -587,6 +621,10 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
         throw std::runtime_error("receivers other than corridor, and thresholds, are "
                                  "decoded by backend cpu alone");
     }
+    if (setup.form == sync_form::corridor && has_likelihoods(setup)) {
+        throw std::runtime_error("soft_input float with an alphabet of more than 2 and "
+                                 "form corridor is decoded by backend cpu alone");
+    }
     switch (setup.precision) {
     case sync_precision::float32:
         return make_launch_plan<float, float>(setup, device);
@@ -647,24 +685,24 @@ public:
     linear_starts(const setup& setup, std::size_t frames, int device)
         : d_geometry(geometry_of_tries(setup)),
           d_starts(starts_of(setup, frames)),
-          d_bits(setup.code.n() == 10 && setup.code.alphabet() == 2),
-          d_kernel(!d_bits             ? starts_of_any<Row, Metric>
-                   : d_geometry.q > 32 ? starts_of_bits<10, false, Row, Metric>
-                                       : starts_of_bits<10, true, Row, Metric>),
+          d_own(setup.code.n() == 10 &&
+                items_fit<Row, Metric>(d_geometry, setup.code, device)),
+          d_kernel(!d_own && has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
+                   : !d_own                         ? starts_of_any<false, Row, Metric>
+                   : setup.code.alphabet() == 2     ? kernel_with<bit_items>()
+                                                    : kernel_with<symbol_items>()),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(d_bits
-                             ? pack_bits(setup.code)
-                             : pack_segments(setup.code, d_segments, d_first_segment))),
+          d_words(upload(d_own ? packed(setup.code)
+                               : pack_segments(setup.code, d_segments, d_first_segment))),
           d_warps(std::min(most_warps, (d_geometry.q + 31) / 32)),
-          d_layout(linear_layout::of<Row, Metric>(d_geometry, d_warps))
+          d_layout(layout(setup.code))
     {
-        int most = 0, resident = 0, multiprocessors = 0;
-        check(cudaDeviceGetAttribute(
-                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-              "device attribute");
-        while (d_warps > 1 && d_layout.bytes > std::size_t(most) / 2) {
-            d_layout = linear_layout::of<Row, Metric>(d_geometry, --d_warps);
+        int resident = 0, multiprocessors = 0;
+        const auto most = most_shared(device);
+        while (d_warps > 1 && d_layout.bytes > most / 2) {
+            --d_warps;
+            d_layout = layout(setup.code);
         }
         allow_shared(d_kernel, d_layout.bytes, "the search for frames");
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -678,7 +716,7 @@ public:
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        return d_bits || d_segments == 1
+        return d_own || d_segments == 1
                    ? 0
                    : blocks(frames) * d_geometry.q * d_layout.window * sizeof(Row);
     }
@@ -711,6 +749,19 @@ private:
                             const std::byte*,
                             std::byte*,
                             std::byte*);
+
+    template <template <int, class, class> class Items>
+    kernel kernel_with() const
+    {
+        return d_geometry.q > 32 ? starts_of_words<Items, 10, false, Row, Metric>
+                                 : starts_of_words<Items, 10, true, Row, Metric>;
+    }
+
+    linear_layout layout(const sync_code& code) const
+    {
+        return linear_layout::of<Row, Metric>(
+            d_geometry, d_warps, d_own ? symbols_of_items(code) : 0);
+    }
 
     static sync_geometry geometry_of_tries(const setup& setup)
     {
@@ -745,7 +796,7 @@ private:
 
     const sync_geometry d_geometry;
     const start_geometry d_starts;
-    const bool d_bits;
+    const bool d_own;
     const kernel d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;

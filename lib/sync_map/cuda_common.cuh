@@ -116,6 +116,39 @@ __device__ item_weights<Real> weigh_item(const sync_geometry& g,
     return { w.match * p + w.mismatch * (1 - p), w.match * (1 - p) + w.mismatch * p, 1 };
 }
 
+// How an item of likelihoods weighs, by the symbol sent.
+template <class Real>
+struct likelihood_weights {
+    const float* of; // each symbol, nullptr: all alike
+    Real factor, least;
+
+    __device__ Real operator()(unsigned symbol) const
+    {
+        return of ? factor * Real(fmaxf(of[symbol], 0.0f)) + least : least;
+    }
+};
+
+template <class Real>
+__device__ likelihood_weights<Real> weigh_likelihoods(const sync_geometry& g,
+                                                      const row_weights<Real>& w,
+                                                      const frame_input& in,
+                                                      std::int64_t position)
+{
+    if (position < 0 || position >= in.header.length) {
+        return { nullptr, 0, 0 };
+    }
+    const float* const of =
+        reinterpret_cast<const float*>(in.data + g.items_at) + position * g.alphabet;
+    Real sum = 0;
+    for (unsigned symbol = 0; symbol < g.alphabet; ++symbol) {
+        sum += of[symbol] < 0 ? 0 : of[symbol]; // with a NaN, NaN
+    }
+    if (!(sum > 0) || isinf(sum)) {
+        return { nullptr, 0, w.erased };
+    }
+    return { of, (w.match - w.mismatch) / sum, w.mismatch };
+}
+
 template <class T>
 __device__ T warp_sum(T x)
 {

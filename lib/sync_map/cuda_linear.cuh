@@ -21,6 +21,7 @@
 
 #include "cuda_common.cuh"
 #include <cuda_pipeline.h>
+#include <type_traits>
 
 namespace gr::gpufec::sync_map {
 
@@ -28,9 +29,9 @@ constexpr unsigned most_warps = 8; // of a block
 
 //! What the kernels of the linear form are given beside the geometry.
 struct linear_memory {
-    //! Words: bit t is symbol t, frame_symbols × q; or, in the general kernel, four bits
-    //! a symbol and eight symbols a segment, frame_symbols × segments × q. The first
-    //! segment has first_segment symbols.
+    //! Words as their items' kind has them, frame_symbols × q; or, in the general kernel,
+    //! four bits a symbol and eight symbols a segment, frame_symbols × segments × q. The
+    //! first segment has first_segment symbols.
     const std::uint32_t* words;
     std::uint32_t segments, first_segment;
     void* alpha; //!< a block: (symbols + 1) rows of metrics
@@ -50,13 +51,14 @@ struct linear_layout {
     std::uint32_t stride; //!< of rows that whole warps read, four values per lane
     std::uint32_t waiting_rows;
     std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
-        if_one;        //!< bytes before each
+        if_one;        //!< bytes before each; weights lie where \p one does
     std::size_t bytes; //!< of all
 
+    //! \p symbols: of which each item has a weight; 0: items are those of bits.
     template <class Row, class Metric>
-    static linear_layout of(const sync_geometry& g, unsigned warps)
+    static linear_layout of(const sync_geometry& g, unsigned warps, unsigned symbols = 0)
     {
-        linear_layout l;
+        linear_layout l{};
         l.window = g.window + (g.n - g.window) % 4;
         l.offset = (0 - g.n) % 4;
         l.length = (l.offset + l.window + 3) / 4 * 4;
@@ -75,6 +77,10 @@ struct linear_layout {
         take(l.partial, sizeof(Row) * l.stride * warps);
         take(l.waiting, sizeof(Row) * l.waiting_rows * lane_sums<Row>::stride * warps);
         take(l.prior, sizeof(Row) * 32 * warps);
+        if (symbols) {
+            take(l.one, sizeof(Row) * steps * symbols);
+            return l;
+        }
         take(l.one, sizeof(std::int32_t) * steps);
         take(l.if_zero, sizeof(Row) * steps);
         take(l.if_one, sizeof(Row) * steps);
@@ -96,6 +102,8 @@ struct linear_shared {
     // bits 0 and 1 weigh.
     std::int32_t* one;
     Row *if_zero, *if_one;
+    // Or what each symbol weighs: four steps × symbols × the steps of four.
+    Row* weights;
 
     __device__ linear_shared(const linear_layout& l, std::byte* memory)
         : scratch(reinterpret_cast<double*>(memory)),
@@ -107,7 +115,8 @@ struct linear_shared {
           prior(reinterpret_cast<Row*>(memory + l.prior)),
           one(reinterpret_cast<std::int32_t*>(memory + l.one) + l.offset),
           if_zero(reinterpret_cast<Row*>(memory + l.if_zero) + l.offset),
-          if_one(reinterpret_cast<Row*>(memory + l.if_one) + l.offset)
+          if_one(reinterpret_cast<Row*>(memory + l.if_one) + l.offset),
+          weights(reinterpret_cast<Row*>(memory + l.one))
     {
     }
 };
@@ -143,37 +152,43 @@ inline __device__ std::int32_t kept(std::int32_t x)
     return x;
 }
 
-// A received item: a mask, and what the bits 0 and 1 weigh.
+// A received item: a mask, and what the bits 0 and 1 weigh. Clean: items are bits, of
+// which a wrong one cannot be received and a right one weighs 1.
 template <class Row>
 struct bit_item {
     std::int32_t one;
     Row if_zero, if_one;
+
+    // \p before times the weight of symbol number t, which is a mask.
+    template <bool Clean>
+    __device__ Row passed(std::int32_t sent, int, Row before) const
+    {
+        return Clean ? masked(before, ~(sent ^ one))
+                     : selected(sent, if_zero, if_one) * before;
+    }
 };
 
-/* The lattice of a lane's word of N bits. Clean: items are bits, of which a wrong one
- * cannot be received and a right one weighs 1. */
+//! The lattice of a lane's word of N symbols, which are what items of a kind tell apart.
 template <int N, class Row>
-struct bit_lattice {
+struct word_lattice {
     Row x[N + 1];
-    std::int32_t sent[N]; // masks, in the order of the sweep
+    std::int32_t sent[N]; // in the order of the sweep
     const row_weights<Row>& weights;
     Row last_insertion;
 
-    __device__ bit_lattice(const row_weights<Row>& w, std::uint32_t word, Row last)
+    __device__ word_lattice(const row_weights<Row>& w, Row last)
         : weights(w), last_insertion(last)
     {
 #pragma unroll
-        for (int t = 0; t < N; ++t) {
-            sent[t] = kept(std::int32_t(word << (31 - t)) >> 31);
+        for (int t = 0; t <= N; ++t) {
             x[t] = 0;
         }
-        x[N] = 0;
     }
 
     // One step of rows low to high; gives row N, if it is one of them, before its
     // insertions. Rows above high have not begun, those below low are past the window.
-    template <bool Clean>
-    __device__ Row step(Row in, const bit_item<Row>& y, int low = 0, int high = N)
+    template <bool Clean, class Item>
+    __device__ Row step(Row in, const Item& y, int low = 0, int high = N)
     {
         Row before = 0, now = 0, last = 0;
 #pragma unroll
@@ -184,9 +199,7 @@ struct bit_lattice {
             } else if (t == 0) {
                 now = in;
             } else {
-                const Row passed =
-                    Clean ? masked(before, ~(sent[t - 1] ^ y.one))
-                          : selected(sent[t - 1], y.if_zero, y.if_one) * before;
+                const Row passed = y.template passed<Clean>(sent[t - 1], t - 1, before);
                 if (t < N) {
                     now = weights.deletion * now + (weights.insertion * old + passed);
                 } else {
@@ -488,30 +501,31 @@ inline __device__ std::int64_t item_position(const sync_geometry& g,
         g, i, d == direction::forward ? k - 1 : int(g.n + l.window) - 1 - k);
 }
 
-// ---- words of exactly N bits ----
+// ---- items of words of exactly N symbols ----
 
-template <int N, bool One, class Row, class Metric>
-struct bit_sweep {
+constexpr int steps_at_once = 4; // whose inputs are read at once
+
+//! Of bits; bit t of a word is symbol t.
+template <int N, class Row, class Metric>
+struct bit_items {
+    using word = std::uint32_t;
+    static constexpr bool may_be_clean = true;
+
     const sync_geometry& g;
     const linear_layout& l;
     const frame_input& in;
-    const linear_memory& memory;
     linear_shared<Row, Metric>& s;
-    const double* prior_sums;
     const row_weights<Row>& weights;
-    unsigned index = 0;
-    std::uint32_t first_word = 0; // of the warp's first 32, read early
-    bool reversed = false, clean = false;
+    bool clean = false;
 
-    __device__ void begin(unsigned i, direction d)
+    // Of index i.
+    __device__ void read(unsigned i, direction d)
     {
-        index = i;
-        reversed = d == direction::backward;
-        first_word = read_word(warp_number<One>());
         bool special = g.soft_input || weights.mismatch != 0;
         const unsigned steps = l.window + N;
         if (!g.soft_input) {
-            special |= read_bits(item_position(g, l, in, i, d, 0), steps);
+            special |= read_bits(
+                item_position(g, l, in, i, d, 0), d == direction::backward, steps);
         }
         clean = blockDim.x == 32 ? !__any_sync(full_warp, special)
                                  : !__syncthreads_or(special);
@@ -525,7 +539,7 @@ struct bit_sweep {
 
     // The items of all steps but step 0, in which no row needs one; says whether some of
     // a thread's are not bits. \p base: position of the item of step 0.
-    __device__ bool read_bits(int base, unsigned steps) const
+    __device__ bool read_bits(int base, bool reversed, unsigned steps) const
     {
         const auto* const items =
             reinterpret_cast<const std::uint8_t*>(in.data + g.items_at);
@@ -547,33 +561,35 @@ struct bit_sweep {
         return most > 1;
     }
 
+    // A word's symbols, which are masks.
+    __device__ static void split(word w, bool reversed, std::int32_t (&sent)[N])
+    {
+        w = reversed ? __brev(w) >> (32 - N) : w;
+#pragma unroll
+        for (int t = 0; t < N; ++t) {
+            sent[t] = kept(std::int32_t(w << (31 - t)) >> 31);
+        }
+    }
+
     template <bool Clean>
-    __device__ bit_item<Row> item(int k) const
+    __device__ bit_item<Row> item(const word_lattice<N, Row>&, int k) const
     {
         return Clean ? bit_item<Row>{ s.one[k], 0, 1 }
                      : bit_item<Row>{ s.one[k], s.if_zero[k], s.if_one[k] };
     }
 
-    __device__ std::uint32_t read_word(unsigned j) const
-    {
-        const unsigned D = 32 * j + threadIdx.x % 32;
-        const auto place = index < g.frame_symbols ? index : index % g.frame_symbols;
-        return D < g.q ? memory.words[std::size_t(place) * g.q + D] : 0u;
-    }
-
-    static constexpr int C = 4; // steps whose inputs are read at once
-
+    // Those of steps k to k + 3.
     template <bool Clean>
-    struct items {
+    struct some {
         four<std::int32_t> one;
         four<Row> if_zero, if_one;
 
-        __device__ items(const linear_shared<Row, Metric>& s, int k)
-            : one(read_four(s.one + k))
+        __device__ some(const bit_items& all, const word_lattice<N, Row>&, int k)
+            : one(read_four(all.s.one + k))
         {
             if (!Clean) {
-                if_zero = read_four(s.if_zero + k);
-                if_one = read_four(s.if_one + k);
+                if_zero = read_four(all.s.if_zero + k);
+                if_one = read_four(all.s.if_one + k);
             }
         }
         __device__ bit_item<Row> operator[](int c) const
@@ -582,14 +598,167 @@ struct bit_sweep {
                          : bit_item<Row>{ one.v[c], if_zero.v[c], if_one.v[c] };
         }
     };
+};
+
+/*! Of any alphabet; a word has four bits a symbol. An item is what each symbol weighs: a
+ * row reads the weights of its own symbol, four steps at once. */
+template <int N, class Row, class Metric>
+struct symbol_items {
+    static_assert(N <= 16);
+    using word = std::conditional_t<(N > 8), std::uint64_t, std::uint32_t>;
+    static constexpr bool may_be_clean = false;
+
+    const sync_geometry& g;
+    const linear_layout& l;
+    const frame_input& in;
+    linear_shared<Row, Metric>& s;
+    const row_weights<Row>& weights;
+
+    __device__ void read(unsigned i, direction d)
+    {
+        for (unsigned k = 1 + threadIdx.x; k < l.window + N; k += blockDim.x) {
+            const auto at = item_position(g, l, in, i, d, k);
+            if (g.soft_input) {
+                write(k, weigh_likelihoods(g, weights, in, at));
+                continue;
+            }
+            const auto w = weigh_item(g, weights, in, at);
+            write(k, [&](unsigned symbol) {
+                return symbol == w.match_symbol ? w.match_value : w.other_value;
+            });
+        }
+        block_sync();
+    }
+
+    template <class Weights>
+    __device__ void write(int k, const Weights& of) const
+    {
+        Row* const to = weights_of(k);
+        for (unsigned symbol = 0; symbol < g.alphabet; ++symbol) {
+            to[4 * symbol] = of(symbol);
+        }
+    }
+
+    // Those of step k, of each symbol four values further on.
+    __device__ Row* weights_of(int k) const
+    {
+        const unsigned at = k + l.offset, c = at % 4;
+        return s.weights + (at - c) * g.alphabet + c;
+    }
+
+    // A word's symbols, as how many bytes of weights lie before theirs.
+    __device__ static void split(word w, bool reversed, std::int32_t (&sent)[N])
+    {
+#pragma unroll
+        for (int t = 0; t < N; ++t) {
+            const auto symbol = unsigned(w >> 4 * (reversed ? N - 1 - t : t)) & 15u;
+            sent[t] = kept(symbol * sizeof(four<Row>));
+        }
+    }
+
+    __device__ static const Row* weights_at(const Row* from, std::int32_t bytes)
+    {
+        return reinterpret_cast<const Row*>(reinterpret_cast<const std::byte*>(from) +
+                                            bytes);
+    }
+
+    template <bool>
+    struct one_item {
+        Row weight[N];
+        template <bool>
+        __device__ Row passed(std::int32_t, int t, Row before) const
+        {
+            return weight[t] * before;
+        }
+    };
 
     template <bool Clean>
-    __device__ Metric sweep(bit_lattice<N, Row>& lattice,
-                            const Metric* alpha,
-                            bool weigh,
-                            Row* to,
-                            bool first) const
+    __device__ one_item<Clean> item(const word_lattice<N, Row>& lattice, int k) const
     {
+        const Row* const from = weights_of(k);
+        one_item<Clean> y;
+#pragma unroll
+        for (int t = 0; t < N; ++t) {
+            y.weight[t] = *weights_at(from, lattice.sent[t]);
+        }
+        return y;
+    }
+
+    template <bool Clean>
+    struct some {
+        four<Row> weight[N];
+
+        __device__
+        some(const symbol_items& all, const word_lattice<N, Row>& lattice, int k)
+        {
+            const Row* const from =
+                all.s.weights + (k + int(all.l.offset)) * int(all.g.alphabet);
+#pragma unroll
+            for (int t = 0; t < N; ++t) {
+                weight[t] = read_four(weights_at(from, lattice.sent[t]));
+            }
+        }
+        struct one_of {
+            const some& all;
+            int c;
+            template <bool>
+            __device__ Row passed(std::int32_t, int t, Row before) const
+            {
+                return all.weight[t].v[c] * before;
+            }
+        };
+        __device__ one_of operator[](int c) const { return { *this, c }; }
+    };
+};
+
+// ---- words of exactly N symbols ----
+
+template <template <int, class, class> class Items,
+          int N,
+          bool One,
+          class Row,
+          class Metric>
+struct word_sweep {
+    using items = Items<N, Row, Metric>;
+    using word = typename items::word;
+    using lattice = word_lattice<N, Row>;
+
+    const sync_geometry& g;
+    const linear_layout& l;
+    const frame_input& in;
+    const linear_memory& memory;
+    linear_shared<Row, Metric>& s;
+    const double* prior_sums;
+    const row_weights<Row>& weights;
+    items received{ g, l, in, s, weights };
+    unsigned index = 0;
+    word first_word = 0; // of the warp's first 32, read early
+    bool reversed = false;
+
+    __device__ void begin(unsigned i, direction d)
+    {
+        index = i;
+        reversed = d == direction::backward;
+        first_word = read_word(warp_number<One>());
+        received.read(i, d);
+    }
+
+    __device__ word read_word(unsigned j) const
+    {
+        const unsigned D = 32 * j + threadIdx.x % 32;
+        const auto place = index < g.frame_symbols ? index : index % g.frame_symbols;
+        return D < g.q ? reinterpret_cast<const word*>(
+                             memory.words)[std::size_t(place) * g.q + D]
+                       : 0u;
+    }
+
+    static constexpr int C = steps_at_once;
+
+    template <bool Clean>
+    __device__ Metric
+    sweep(lattice& rows, const Metric* alpha, bool weigh, Row* to, bool first) const
+    {
+        using some = typename items::template some<Clean>;
         const int M = l.window;
         const unsigned warp = warp_number<One>();
         lane_sums<Row> sums(s.waiting + warp * l.waiting_rows * lane_sums<Row>::stride);
@@ -609,11 +778,14 @@ struct bit_sweep {
         if (M < N) {
             for (int k = 0; k < M + N; ++k) {
                 const Row in = k < M ? s.current[k] : Row(0);
-                const Row bare = lattice.template step<Clean>(
-                    in, item<Clean>(k), max(0, k - M + 1), min(N, k));
+                const Row bare =
+                    rows.template step<Clean>(in,
+                                              received.template item<Clean>(rows, k),
+                                              max(0, k - M + 1),
+                                              min(N, k));
                 if (k >= N) {
                     L += weigh ? alpha[M - 1 - (k - N)] * Metric(bare) : Metric(0);
-                    sums.put(k - N, lattice.x[N]);
+                    sums.put(k - N, rows.x[N]);
                 }
             }
             sum_up(0, M);
@@ -632,11 +804,11 @@ struct bit_sweep {
 #pragma unroll
         for (int k = -((C - N % C) % C); k < N; k += C) {
             const auto in = read_four(s.current + k);
-            const items<Clean> y(s, k);
+            const some y(received, rows, k);
 #pragma unroll
             for (int c = 0; c < C; ++c) {
                 if (k + c >= 0) {
-                    lattice.template step<Clean>(in.v[c], y[c], 0, k + c);
+                    rows.template step<Clean>(in.v[c], y[c], 0, k + c);
                 }
             }
         }
@@ -647,12 +819,12 @@ struct bit_sweep {
 #pragma unroll 1
             for (; o < end; o += C) {
                 const auto in = read_four(s.current + o + N);
-                const items<Clean> y(s, o + N);
+                const some y(received, rows, o + N);
                 Row bare[C];
 #pragma unroll
                 for (int c = 0; c < C; ++c) {
-                    bare[c] = lattice.template step<Clean>(in.v[c], y[c]);
-                    sums.put(o - summed + c, lattice.x[N]);
+                    bare[c] = rows.template step<Clean>(in.v[c], y[c]);
+                    sums.put(o - summed + c, rows.x[N]);
                 }
                 add_weights(o, bare);
             }
@@ -665,12 +837,12 @@ struct bit_sweep {
         // Rows end one after the other.
 #pragma unroll
         for (int gone = 0; gone < N; gone += C) {
-            const items<Clean> y(s, o + N + gone);
+            const some y(received, rows, o + N + gone);
             Row bare[C] = {};
 #pragma unroll
             for (int c = 0; c < C && gone + c < N; ++c) {
-                bare[c] = lattice.template step<Clean>(0, y[c], gone + c + 1, N);
-                sums.put(o - summed + gone + c, lattice.x[N]);
+                bare[c] = rows.template step<Clean>(0, y[c], gone + c + 1, N);
+                sums.put(o - summed + gone + c, rows.x[N]);
             }
             add_weights(o + gone, bare);
         }
@@ -681,13 +853,18 @@ struct bit_sweep {
     __device__ Metric
     run(unsigned j, Row last, const Metric* alpha, bool weigh, Row* to, bool first) const
     {
-        std::uint32_t word = One || first ? first_word : read_word(j);
-        word = reversed ? __brev(word) >> (32 - N) : word;
+        const word w = One || first ? first_word : read_word(j);
         const Row prior = word_prior<Row>(g, in, index, j, prior_sums);
         s.prior[threadIdx.x] = prior;
-        bit_lattice<N, Row> lattice(weights, word, last);
-        return Metric(prior) * (clean ? sweep<true>(lattice, alpha, weigh, to, first)
-                                      : sweep<false>(lattice, alpha, weigh, to, first));
+        lattice rows(weights, last);
+        items::split(w, reversed, rows.sent);
+        if constexpr (items::may_be_clean) {
+            return Metric(prior) * (received.clean
+                                        ? sweep<true>(rows, alpha, weigh, to, first)
+                                        : sweep<false>(rows, alpha, weigh, to, first));
+        } else {
+            return Metric(prior) * sweep<false>(rows, alpha, weigh, to, first);
+        }
     }
 };
 
@@ -752,16 +929,20 @@ constexpr unsigned resident_warps = 16;
 #endif
 
 // One: a block is one warp, for words that are no more than its lanes.
-template <int N, bool One, class Row, class Metric>
+template <template <int, class, class> class Items,
+          int N,
+          bool One,
+          class Row,
+          class Metric>
 __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
                                   One ? resident_warps<N, Metric> : 2)
-    linear_bits(const sync_geometry g,
-                const linear_layout l,
-                const row_weights<Row> weights,
-                const linear_memory memory,
-                const std::byte* input,
-                std::byte* output,
-                sync_status* status)
+    linear_words(const sync_geometry g,
+                 const linear_layout l,
+                 const row_weights<Row> weights,
+                 const linear_memory memory,
+                 const std::byte* input,
+                 std::byte* output,
+                 sync_status* status)
 {
     __builtin_assume(!One || blockDim.x == 32);
     __builtin_assume(!One || threadIdx.x < 32);
@@ -773,7 +954,8 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         output,
         status,
         [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
-            return bit_sweep<N, One, Row, Metric>{ g, l, in, memory, s, sums, weights };
+            return word_sweep<Items, N, One, Row, Metric>{ g, l,    in,     memory,
+                                                           s, sums, weights };
         });
 }
 

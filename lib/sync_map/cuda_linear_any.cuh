@@ -13,8 +13,9 @@
 namespace gr::gpufec::sync_map {
 
 // Words in segments of up to eight symbols; a lane's row between two segments lies in
-// device memory. A segment of fewer symbols leaves its first rows unused.
-template <class Row, class Metric>
+// device memory. A segment of fewer symbols leaves its first rows unused. \tparam
+// Likelihoods whether an item has those of all symbols
+template <bool Likelihoods, class Row, class Metric>
 struct any_sweep {
     static constexpr int S = nibble_segment;
 
@@ -63,8 +64,22 @@ struct any_sweep {
                           : there ? between[std::size_t(m) * g.q]
                                   : Row(0);
                 }
-                const auto y = weigh_item(
-                    g, weights, in, item_position(g, l, in, index, towards, begin + m));
+                const auto at = item_position(g, l, in, index, towards, begin + m);
+                item_weights<Row> hard;
+                likelihood_weights<Row> soft;
+                if constexpr (Likelihoods) {
+                    soft = weigh_likelihoods(g, weights, in, at);
+                } else {
+                    hard = weigh_item(g, weights, in, at);
+                }
+                const auto weight = [&](unsigned sent) {
+                    if constexpr (Likelihoods) {
+                        return soft(sent);
+                    } else {
+                        return sent == hard.match_symbol ? hard.match_value
+                                                         : hard.other_value;
+                    }
+                };
                 Row before = 0, now = 0, bare = 0;
 #pragma unroll
                 for (int t = 0; t <= S; ++t) {
@@ -76,8 +91,7 @@ struct any_sweep {
                     } else {
                         const int symbol = reversed ? S - t : t - 1 - unused;
                         const auto sent = word >> (4 * (symbol & 7)) & 15u;
-                        const Row Q =
-                            sent == y.match_symbol ? y.match_value : y.other_value;
+                        const Row Q = weight(sent);
                         bare = weights.deletion * now + Q * before;
                         const Row c = t == S && ends ? last : weights.insertion;
                         x[t] = now = c * old + bare;
@@ -107,7 +121,7 @@ struct any_sweep {
     }
 };
 
-template <class Row, class Metric>
+template <bool Likelihoods, class Row, class Metric>
 __global__ void linear_any(const sync_geometry g,
                            const linear_layout l,
                            const row_weights<Row> weights,
@@ -126,7 +140,8 @@ __global__ void linear_any(const sync_geometry g,
         [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
             Row* const rows =
                 static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-            return any_sweep<Row, Metric>{ g, l, in, memory, s, sums, rows, weights };
+            return any_sweep<Likelihoods, Row, Metric>{ g, l,    in,   memory,
+                                                        s, sums, rows, weights };
         });
 }
 

@@ -229,17 +229,21 @@ __device__ void find_starts(const sync_geometry& g,
     }
 }
 
-template <int N, bool One, class Row, class Metric>
+template <template <int, class, class> class Items,
+          int N,
+          bool One,
+          class Row,
+          class Metric>
 __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
                                   One ? resident_warps<N, Metric> : 2)
-    starts_of_bits(const sync_geometry g,
-                   const start_geometry sg,
-                   const linear_layout l,
-                   const row_weights<Row> weights,
-                   const linear_memory memory,
-                   const std::byte* batch,
-                   std::byte* frames,
-                   std::byte* output)
+    starts_of_words(const sync_geometry g,
+                    const start_geometry sg,
+                    const linear_layout l,
+                    const row_weights<Row> weights,
+                    const linear_memory memory,
+                    const std::byte* batch,
+                    std::byte* frames,
+                    std::byte* output)
 {
     __builtin_assume(!One || blockDim.x == 32);
     __builtin_assume(!One || threadIdx.x < 32);
@@ -252,13 +256,12 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         frames,
         output,
         [&](const frame_input& in, linear_shared<Row, Metric>& s) {
-            return bit_sweep<N, One, Row, Metric>{
-                g, l, in, memory, s, nullptr, weights
-            };
+            return word_sweep<Items, N, One, Row, Metric>{ g, l,       in,     memory,
+                                                           s, nullptr, weights };
         });
 }
 
-template <class Row, class Metric>
+template <bool Likelihoods, class Row, class Metric>
 __global__ void starts_of_any(const sync_geometry g,
                               const start_geometry sg,
                               const linear_layout l,
@@ -279,7 +282,8 @@ __global__ void starts_of_any(const sync_geometry g,
         [&](const frame_input& in, linear_shared<Row, Metric>& s) {
             Row* const rows =
                 static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-            return any_sweep<Row, Metric>{ g, l, in, memory, s, nullptr, rows, weights };
+            return any_sweep<Likelihoods, Row, Metric>{ g, l,       in,   memory,
+                                                        s, nullptr, rows, weights };
         });
 }
 

@@ -36,8 +36,8 @@ public:
          std::shared_ptr<std::atomic<bool>> told)
         : stream_decoder(options,
                          telling(std::move(hooks), told),
-                         options.soft_input ? sizeof(float) : 1,
-                         options.soft_input ? sizeof(float) : 1),
+                         options.item_bytes(),
+                         options.item_bytes()),
           d_options(options),
           d_told(std::move(told))
     {

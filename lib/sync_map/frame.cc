@@ -98,21 +98,42 @@ item_weigher::item_weigher(const setup& setup)
     d_erased = w.transmission(1.0 / d_alphabet) * scale;
 }
 
-double item_weigher::operator()(const std::byte* item, unsigned symbol) const
+template <class Real>
+void item_weigher::operator()(const std::byte* item,
+                              Real* weights,
+                              std::size_t stride) const
 {
+    const unsigned s = d_alphabet;
     if (!d_soft) {
         const auto y = unsigned(*item);
-        return y >= d_alphabet ? d_erased : (y == symbol ? d_match : d_mismatch);
+        for (unsigned x = 0; x < s; ++x) {
+            weights[x * stride] = y >= s ? d_erased : (y == x ? d_match : d_mismatch);
+        }
+        return;
     }
-    float one;
-    std::memcpy(&one, item, sizeof(float));
-    if (std::isnan(one)) {
-        return d_erased;
+    float given[bsid_model::max_alphabet];
+    std::memcpy(given, item, (s == 2 ? 1 : s) * sizeof(float));
+    double likelihood[bsid_model::max_alphabet], sum = 0;
+    if (s == 2) {
+        const double p = std::clamp(double(given[0]), 0.0, 1.0);
+        likelihood[0] = 1 - p;
+        likelihood[1] = p;
+        sum = std::isnan(given[0]) ? NAN : 1;
+    } else {
+        for (unsigned x = 0; x < s; ++x) {
+            likelihood[x] = given[x] < 0 ? 0 : given[x];
+            sum += likelihood[x];
+        }
     }
-    const double p = std::clamp(double(one), 0.0, 1.0);
-    const double likelihood = symbol ? p : 1 - p;
-    return d_match * likelihood + d_mismatch * (1 - likelihood);
+    const bool known = sum > 0 && std::isfinite(sum);
+    for (unsigned x = 0; x < s; ++x) {
+        const double p = likelihood[x] / sum;
+        weights[x * stride] = known ? d_match * p + d_mismatch * (1 - p) : d_erased;
+    }
 }
+
+template void item_weigher::operator()(const std::byte*, float*, std::size_t) const;
+template void item_weigher::operator()(const std::byte*, double*, std::size_t) const;
 
 frame_items::frame_items(const setup& setup,
                          const std::byte* frame,
@@ -138,13 +159,19 @@ frame_items::frame_items(const setup& setup,
     }
 }
 
-double frame_items::weight(std::int64_t position, unsigned symbol) const
+template <class Real>
+void frame_items::weigh(std::int64_t position, Real* weights, std::size_t stride) const
 {
-    if (position < 0 || position >= d_header.length) {
-        return 0;
+    if (position >= 0 && position < d_header.length) {
+        return d_weigh(d_items + position * d_setup.item_bytes(), weights, stride);
     }
-    return d_weigh(d_items + position * d_setup.item_bytes(), symbol);
+    for (unsigned x = 0; x < d_setup.code.alphabet(); ++x) {
+        weights[x * stride] = 0;
+    }
 }
+
+template void frame_items::weigh(std::int64_t, float*, std::size_t) const;
+template void frame_items::weigh(std::int64_t, double*, std::size_t) const;
 
 double frame_items::boundary(const std::byte* row, unsigned m, unsigned i) const
 {

@@ -27,8 +27,9 @@ class item_weigher
 public:
     explicit item_weigher(const setup& setup);
 
-    //! Weight of receiving the item when \p symbol is sent.
-    double operator()(const std::byte* item, unsigned symbol) const;
+    //! Weights of receiving the item when each symbol is sent, \p stride values apart.
+    template <class Real>
+    void operator()(const std::byte* item, Real* weights, std::size_t stride = 1) const;
 
 private:
     const bool d_soft;
@@ -46,9 +47,10 @@ public:
     //! False if the header's numbers make no sense.
     bool valid() const { return d_valid; }
 
-    //! Weight of receiving item \p position when \p symbol is sent, in units of the
-    //! setup's largest; 0 beyond what was received.
-    double weight(std::int64_t position, unsigned symbol) const;
+    //! Weights of receiving item \p position when each symbol is sent, in units of the
+    //! setup's largest; 0 beyond what was received. \p stride values lie between two.
+    template <class Real>
+    void weigh(std::int64_t position, Real* weights, std::size_t stride = 1) const;
 
     //! Metric of the window's drift number \p m at the first or the last boundary; 0
     //! where that lies beyond what was received.

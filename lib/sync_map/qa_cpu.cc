@@ -260,6 +260,51 @@ TEST(sync_cpu, priors_soft_values_and_boundary_priors)
     }
 }
 
+TEST(sync_cpu, likelihoods_of_symbols)
+{
+    for (const auto form : { sync_form::linear, sync_form::corridor }) {
+        for (const auto precision : { sync_precision::float64,
+                                      sync_precision::float32,
+                                      sync_precision::mixed }) {
+            for (const unsigned alphabet : { 3u, 4u, 16u }) {
+                for (const auto& variant : cpu_variants()) {
+                    for (const unsigned q : { 2u, 23u, 40u }) {
+                        const auto make = on_cpu(variant);
+                        check_likelihoods(make, form, 5, q, alphabet, precision, 5);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// What a bit weighs is defined as with a larger alphabet.
+TEST(sync_cpu, likelihoods_of_two_symbols_are_probabilities)
+{
+    auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);
+    auto& o = bits.options;
+    o.soft_input = true;
+    for (unsigned k = 0; k < bits.received[0].size(); ++k) {
+        bits.soft.resize(1);
+        bits.soft[0].push_back(std::abs(float(bits.received[0][k]) - 0.01f * (k % 40)));
+    }
+    const auto setup = make_setup(o);
+    const bsid_weights w(o.channel);
+    for (const float p : bits.soft[0]) {
+        double weights[2];
+        item_weigher{ setup }(reinterpret_cast<const std::byte*>(&p), weights);
+        const float L[2] = { 3 * (1 - p), 3 * p };
+        for (const unsigned sent : { 0u, 1u }) {
+            double sum = 0, all = 0;
+            for (const unsigned b : { 0u, 1u }) {
+                sum += (b == sent ? w.match : w.mismatch) * L[b];
+                all += L[b];
+            }
+            EXPECT_NEAR(weights[sent], sum / all / setup.largest_weight(), 1e-7);
+        }
+    }
+}
+
 TEST(sync_cpu, outputs_follow_the_posteriors) { check_outputs(on_cpu()); }
 
 TEST(sync_cpu, workers_allocate_nothing)

@@ -133,6 +133,63 @@ TEST_F(sync_cuda, words_of_every_length_with_a_kernel_of_its_own)
     }
 }
 
+TEST_F(sync_cuda, symbols_of_every_length_with_a_kernel_of_its_own)
+{
+    in_turn kind(3);
+    for (const unsigned alphabet : { 3u, 4u, 16u }) {
+        for (const unsigned n : { 5u, 6u, 8u, 10u, 12u }) {
+            for (const unsigned q : { 2u, 23u, 32u, 33u, 200u }) {
+                const double p_substitute = q % 2 ? 0 : 0.03;
+                auto data = random_frames(codebook_random(n, q, 4, n, alphabet),
+                                          { 0.02, 0.03, p_substitute, alphabet },
+                                          small_scale() ? 2 : 5);
+                data.received[1][3] = alphabet; // erased
+                data.received[1][9] = 255;
+                for (const auto precision : precisions) {
+                    if (kind.is_next()) {
+                        data.options.precision = precision;
+                        check_against_reference(
+                            data, data.options, make, tolerance(precision));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_F(sync_cuda, likelihoods_of_symbols)
+{
+    in_turn kind(3);
+    for (const unsigned alphabet : { 3u, 4u, 7u, 16u }) {
+        for (const unsigned n : { 3u, 5u, 10u, 12u, 17u }) {
+            for (const unsigned q : { 2u, 23u, 32u, 70u }) {
+                for (const auto precision : precisions) {
+                    if (kind.is_next() && q <= std::pow(alphabet, n)) {
+                        check_likelihoods(make,
+                                          sync_form::linear,
+                                          n,
+                                          q,
+                                          alphabet,
+                                          precision,
+                                          small_scale() ? 1 : 5);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// More than a multiprocessor has room for.
+TEST_F(sync_cuda, windows_too_wide_for_the_weights_of_all_symbols)
+{
+    auto data =
+        random_frames(codebook_random(10, 3, 2, 4, 16), { 0.02, 0.03, 0.01, 16 }, 2);
+    data.options.start = { 0, std::vector<double>(2200, 1) };
+    check_against_reference(data, data.options, make, 1e-10);
+    make_likelihoods(data);
+    check_against_reference(data, data.options, make, 1e-10);
+}
+
 TEST_F(sync_cuda, alphabets_words_and_lengths_of_any_kind)
 {
     in_turn kind(3);
@@ -234,12 +291,17 @@ std::vector<double> decode_all(const test_frames& data, const sync_options& opti
                                   values);
         }
     };
-    for (const auto& frame : data.received) {
-        for (std::size_t at = 0; at < frame.size();) {
-            const auto rest = frame.size() - at;
+    for (std::size_t f = 0; f < data.received.size(); ++f) {
+        const auto count = data.received[f].size();
+        const auto* const items =
+            options.soft_input
+                ? reinterpret_cast<const std::uint8_t*>(data.soft[f].data())
+                : data.received[f].data();
+        for (std::size_t at = 0; at < count;) {
+            const auto* const next = items + at * options.item_bytes();
             at += options.mode == sync_mode::stream
-                      ? decoder.push(frame.data() + at, rest)
-                      : (decoder.push_frame(frame.data(), rest) ? rest : 0);
+                      ? decoder.push(next, count - at)
+                      : (decoder.push_frame(next, count - at) ? count - at : 0);
             take();
         }
     }
@@ -283,6 +345,8 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
                               codebook_random(10, 8, N, 4),
                               codebook_random(7, 12, 2 * N, 4),
                               codebook_random(9, 70, N, 4),
+                              codebook_random(10, 16, N, 4, 4),
+                              codebook_random(10, 40, N, 4, 3),
                               codebook_random(4, 20, 2 * N, 4, 4) }) {
         const auto data = random_frames(
             code, { 4e-3, 5e-3, 2e-3, code.alphabet() }, small_scale() ? 5 : frames);
@@ -302,6 +366,37 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
             EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                       4 * tolerance(precision))
                 << "n " << code.n() << " q " << code.q();
+        }
+    }
+}
+
+TEST_F(sync_cuda, likelihoods_in_frames_and_streams_are_those_of_the_cpu)
+{
+    const unsigned N = small_scale() ? 24 : 100;
+    for (const auto& code : { codebook_random(10, 40, N, 4, 4),
+                              codebook_random(10, 16, N, 4, 3),
+                              codebook_random(4, 20, 2 * N, 4, 4) }) {
+        auto data = random_frames(
+            code, { 4e-3, 5e-3, 2e-3, code.alphabet() }, small_scale() ? 5 : 40);
+        make_likelihoods(data);
+        for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
+            for (const auto precision : precisions) {
+                auto o = data.options;
+                o.mode = mode;
+                o.precision = precision;
+                o.drifts = false;
+                o.batch = 3;
+                if (small_scale() && code.q() == 16 &&
+                    precision != sync_precision::float32) {
+                    continue;
+                }
+                o.where = backend::cpu;
+                const auto cpu = decode_all(data, o);
+                o.where = backend::cuda;
+                EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
+                          4 * tolerance(precision))
+                    << "n " << code.n() << " q " << code.q();
+            }
         }
     }
 }
@@ -624,6 +719,10 @@ TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
     data.options.form = sync_form::corridor;
     data.options.receiver = sync_receiver::trellis;
     EXPECT_THROW(decode_frames(data, data.options, make), std::runtime_error);
+    auto soft = random_frames(codebook_random(4, 4, 5, 4, 4), { 0.1, 0.1, 0, 4 }, 1);
+    make_likelihoods(soft);
+    soft.options.form = sync_form::corridor;
+    EXPECT_THROW(decode_frames(soft, soft.options, make), std::runtime_error);
 }
 
 } // namespace

@@ -44,8 +44,9 @@ decoded_stream decode_stream(const sync_options& options,
 {
     sync_decoder decoder(options);
     decoded_stream out;
-    for (std::size_t at = 0; at < items.size();) {
-        at += decoder.push(items.data() + at, std::min(piece, items.size() - at));
+    const auto size = options.item_bytes(), count = items.size() / size;
+    for (std::size_t at = 0; at < count;) {
+        at += decoder.push(items.data() + at * size, std::min(piece, count - at));
         take_all<Value>(decoder, out);
     }
     decoder.finish();
@@ -74,11 +75,24 @@ sync_options stream_options(sync_options o, sync_output output)
     return o;
 }
 
-void check_against_whole_stream(const sync_code& code, const bsid_model& channel)
+void check_against_whole_stream(const sync_code& code,
+                                const bsid_model& channel,
+                                bool soft = false)
 {
     const unsigned frames = 60;
-    const auto data = random_frames(code, channel, frames);
-    const auto items = joined(data);
+    auto data = random_frames(code, channel, frames);
+    auto items = joined(data);
+    std::vector<double> likelihoods;
+    if (soft) {
+        make_likelihoods(data);
+        items.clear();
+        for (const auto& frame : data.soft) {
+            const auto* const bytes = reinterpret_cast<const std::uint8_t*>(frame.data());
+            items.insert(items.end(), bytes, bytes + frame.size() * sizeof(float));
+            const auto more = likelihoods_of(frame, code.alphabet());
+            likelihoods.insert(likelihoods.end(), more.begin(), more.end());
+        }
+    }
     auto o = stream_options(data.options, sync_output::posteriors64);
     o.exclusion = 1e-15;
     o.lookahead = 120;
@@ -90,9 +104,11 @@ void check_against_whole_stream(const sync_code& code, const bsid_model& channel
     const unsigned s = code.alphabet();
     reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
     for (int j = 0; j < int(symbols * code.n()) + 110; ++j) {
-        const bool there = j < int(items.size());
+        const bool there = j < int(items.size() / o.item_bytes());
         for (unsigned x = 0; x < s; ++x) {
-            p.likelihood.push_back(there ? items[j] == x : 1.0 / s);
+            p.likelihood.push_back(!there ? 1.0 / s
+                                   : soft ? likelihoods[j * s + x]
+                                          : double(items[j] == x));
         }
     }
     p.start = window_metrics({}, p.window);
@@ -112,6 +128,8 @@ TEST(sync_decoder_stream, agrees_with_the_whole_stream)
     check_against_whole_stream(codebook_random(6, 4, 5, 4), { 0.02, 0.03, 0.01 });
     check_against_whole_stream(codebook_random(7, 4, 1, 4), { 0.02, 0.02, 0 });
     check_against_whole_stream(codebook_random(4, 6, 9, 5, 4), { 0.02, 0.02, 0.02, 4 });
+    check_against_whole_stream(
+        codebook_random(5, 6, 9, 5, 4), { 0.02, 0.02, 0.02, 4 }, true);
 }
 
 TEST(sync_decoder_stream, channels_that_lack_an_event)

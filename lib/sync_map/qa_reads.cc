@@ -97,7 +97,7 @@ decoded_reads decode_with(Decoder& decoder, const test_reads& data)
         const auto& y = data.received[k];
         const auto* const priors =
             data.priors.empty() ? nullptr : data.priors[k / data.options.reads].data();
-        const auto count = y.size() / (data.options.soft_input ? sizeof(float) : 1);
+        const auto count = y.size() / data.options.item_bytes();
         while (!decoder.push_frame(y.data(), count, priors)) {
             take_all<Value>(decoder, out);
             decoder.wait(milliseconds(10));
@@ -319,6 +319,27 @@ TEST_P(sync_reads, may_be_soft)
     data.options.soft_input = true;
     for (auto& read : data.received) {
         const std::vector<float> soft(read.begin(), read.end());
+        read.resize(soft.size() * sizeof(float));
+        std::memcpy(read.data(), soft.data(), read.size());
+    }
+    const auto decoded = decode<double>(data);
+    for (unsigned f = 0; f < data.frames; ++f) {
+        EXPECT_LE(largest_difference(decoded.values[f], hard.values[f]), 1e-9);
+    }
+}
+
+TEST_P(sync_reads, may_be_likelihoods)
+{
+    auto data = make(codebook_random(5, 8, 12, 4, 4), { 0.03, 0.04, 0.02, 4 }, 5, 3);
+    const auto hard = decode<double>(data);
+    data.options.soft_input = true;
+    for (auto& read : data.received) {
+        std::vector<float> soft;
+        for (const unsigned y : read) {
+            for (unsigned x = 0; x < 4; ++x) {
+                soft.push_back(y == x ? 7 : 0);
+            }
+        }
         read.resize(soft.size() * sizeof(float));
         std::memcpy(read.data(), soft.data(), read.size());
     }

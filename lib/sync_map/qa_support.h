@@ -84,6 +84,11 @@ read_output(const setup& setup, const std::byte* out, const sync_status& status)
     return f;
 }
 
+inline std::size_t items_of(const std::vector<float>& soft, const sync_options& o)
+{
+    return soft.size() * sizeof(float) / o.item_bytes();
+}
+
 //! Decodes whole frames; puts out only the first \p outputs symbols of each, unless 0.
 inline std::vector<decoded_frame> decode_frames(const test_frames& data,
                                                 const sync_options& options,
@@ -101,8 +106,8 @@ inline std::vector<decoded_frame> decode_frames(const test_frames& data,
         const void* items = options.soft_input
                                 ? static_cast<const void*>(data.soft[f].data())
                                 : data.received[f].data();
-        const auto length =
-            options.soft_input ? data.soft[f].size() : data.received[f].size();
+        const auto length = options.soft_input ? items_of(data.soft[f], options)
+                                               : data.received[f].size();
         write_framed(setup,
                      items,
                      length,
@@ -195,6 +200,23 @@ random_frames(const sync_code& code, const bsid_model& channel, unsigned count)
     return data;
 }
 
+//! What floats of a larger alphabet say of each item, by the definition.
+inline std::vector<double> likelihoods_of(const std::vector<float>& soft, unsigned s)
+{
+    std::vector<double> all;
+    for (auto item = soft.begin(); item != soft.end(); item += s) {
+        double sum = 0;
+        for (unsigned x = 0; x < s; ++x) {
+            sum += item[x] < 0 ? 0.0 : double(item[x]);
+        }
+        const bool known = sum > 0 && std::isfinite(sum);
+        for (unsigned x = 0; x < s; ++x) {
+            all.push_back(known ? std::max(0.0, double(item[x])) / sum : 1.0 / s);
+        }
+    }
+    return all;
+}
+
 //! What the reference makes of frame \p f.
 inline reference::map_result
 reference_of(const test_frames& data, const sync_options& o, std::size_t f)
@@ -203,7 +225,9 @@ reference_of(const test_frames& data, const sync_options& o, std::size_t f)
     reference::map_problem p{ o.code, o.channel, window, o.code.frame_symbols(), 0, {},
                               {},     {},        {} };
     const unsigned s = o.code.alphabet();
-    if (o.soft_input) {
+    if (o.soft_input && s > 2) {
+        p.likelihood = likelihoods_of(data.soft[f], s);
+    } else if (o.soft_input) {
         for (const float one : data.soft[f]) {
             const double q = std::isnan(one) ? 0.5 : double(one);
             p.likelihood.insert(p.likelihood.end(), { 1 - q, q });
@@ -268,7 +292,7 @@ inline void check_against_reference(const test_frames& data,
         const auto r = reference_of(data, o, f);
         if (r.valid) {
             const auto items =
-                o.soft_input ? data.soft[f].size() : data.received[f].size();
+                o.soft_input ? items_of(data.soft[f], o) : data.received[f].size();
             EXPECT_NEAR(decoded[f].status.log_probability,
                         r.log_probability + items * std::log(make_setup(o).item_weight),
                         std::max(1e-8, 10 * tolerance * std::abs(r.log_probability)));
@@ -343,6 +367,64 @@ inline void check_priors_and_soft_values(sync_form form,
         o.start = {};
         o.end = { 0, {} };
     }
+}
+
+//! The likelihoods of a sequencer that says how sure it is: those of the symbol that was
+//! received have most of an item's, and their sum is another at each. Some are erasures.
+inline void make_likelihoods(test_frames& data)
+{
+    auto& o = data.options;
+    o.soft_input = true;
+    const unsigned s = o.code.alphabet();
+    std::mt19937_64 random(29);
+    const auto uniform = [&] { return float((random() >> 40) * 0x1p-24); };
+    data.soft.clear();
+    for (const auto& frame : data.received) {
+        data.soft.emplace_back();
+        auto& soft = data.soft.back();
+        for (const unsigned y : frame) {
+            const float scale = std::exp(20 * (uniform() - 0.5f)), wrong = uniform();
+            for (unsigned x = 0; x < s; ++x) {
+                soft.push_back(scale * (x == y ? 1 : 0.3f * wrong * uniform()));
+            }
+        }
+        const auto items = frame.size();
+        const auto item = [&](std::size_t k) { return soft.begin() + k % items * s; };
+        std::fill_n(item(2), s, 0.0f);
+        std::fill_n(item(5), s, 0.0f);
+        item(5)[s - 1] = 3;
+        item(7)[1] = NAN;
+        item(8)[0] = -1;
+        item(11)[s - 1] = INFINITY;
+    }
+}
+
+//! Likelihoods of an alphabet above 2: what is received of random words of such a code.
+inline void check_likelihoods(const decoder_maker& make,
+                              sync_form form,
+                              unsigned n,
+                              unsigned q,
+                              unsigned alphabet,
+                              sync_precision precision,
+                              unsigned frames)
+{
+    auto data = random_frames(codebook_random(n, q, 5, n, alphabet),
+                              { 0.03, 0.04, q % 2 ? 0 : 0.05, alphabet },
+                              frames);
+    make_likelihoods(data);
+    auto& o = data.options;
+    o.form = form;
+    o.precision = precision;
+    o.change_first = -int(n);
+    o.change_last = 20;
+    const double tolerance = precision == sync_precision::float64 ? 1e-10 : 1e-6;
+    check_against_reference(data, o, make, tolerance);
+    if (form == sync_form::corridor) {
+        return;
+    }
+    o.start = { 0, { 0.5, 0.3, 0.2 } };
+    o.end = { -3, { 1, 2, 4, 8, 8, 3, 1 } };
+    check_against_reference(data, o, make, tolerance);
 }
 
 inline void check_outputs(const decoder_maker& make)

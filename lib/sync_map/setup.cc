@@ -173,9 +173,6 @@ void check_options(const sync_options& o)
                o.channel.alphabet(),
                "that of the code, " + std::to_string(o.code.alphabet()) + ", is allowed");
     }
-    if (o.soft_input && o.code.alphabet() != 2) {
-        refuse("soft_input", "float", "it is allowed with two channel symbols");
-    }
     if (o.output == sync_output::llr && !power_of_two(o.code.q())) {
         refuse("output", "llr", "it is allowed where q is a power of two");
     }
@@ -287,6 +284,7 @@ setup make_setup(const sync_options& o)
         unsigned(items) + before,
         change,
         o.soft_input,
+        o.item_bytes(),
         o.priors,
         o.drifts,
         o.output,

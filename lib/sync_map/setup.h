@@ -70,6 +70,7 @@ struct setup {
     unsigned max_items; //!< the most received items of a frame
     drift_range change; //!< of one symbol, corridor form
     bool soft_input;
+    std::size_t item_size;
     bool priors;
     bool drifts;
     sync_output output;
@@ -105,7 +106,7 @@ struct setup {
         return priors_at() +
                (priors ? std::size_t(outputs) * code.q() * sizeof(float) : 0);
     }
-    std::size_t item_bytes() const { return soft_input ? sizeof(float) : 1; }
+    std::size_t item_bytes() const { return item_size; }
     std::size_t input_bytes() const
     {
         return round_up(items_at() + max_items * item_bytes());

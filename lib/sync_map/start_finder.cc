@@ -71,9 +71,10 @@ void start_finder::carry(const item_span& items,
     d_frame.clean = alphabet == 2;
     for (std::int64_t k = 0; k < count; ++k, out += alphabet) {
         const auto at = base + k;
-        const bool there = at >= 0 && at < items.count;
-        for (unsigned x = 0; x < alphabet; ++x) {
-            out[x] = there ? d_weigh(items.items + at * d_setup.item_bytes(), x) : 0;
+        if (at >= 0 && at < items.count) {
+            d_weigh(items.items + at * d_setup.item_bytes(), out);
+        } else {
+            std::fill_n(out, alphabet, Real(0));
         }
         d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
                                           (is(out[1], 1) && out[0] == 0));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace gr::gpufec::sync_map {
 
@@ -113,12 +112,9 @@ void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) c
 
 void stream_cutter::erase(std::byte* to, std::int64_t count) const
 {
-    const float unknown = std::numeric_limits<float>::quiet_NaN();
-    for (std::int64_t k = 0; k < count; ++k) {
-        d_setup.soft_input
-            ? std::memcpy(to + k * sizeof(unknown), &unknown, sizeof(unknown))
-            : std::memset(to + k, 0xff, 1);
-    }
+    // Of floats, this is a NaN.
+    std::fill_n(
+        to, std::max<std::int64_t>(0, count) * d_setup.item_bytes(), std::byte(0xff));
 }
 
 void stream_cutter::fill(const setup& setup,

@@ -665,7 +665,7 @@ class sync_decoder:
                           end_first=end_first, end_prior=list(end_prior),
                           positive_bit=positive_bit, reads=reads, passes=passes)
         self._run = _run(batch, slots, backend, device, devices, threads, _most)
-        self._soft_input, self._reads = soft_input, reads
+        self._soft_input, self._reads, self._alphabet = soft_input, reads, alphabet
         self._decoders = {}
         self._lock = threading.Lock()
         if soft_input and soft_input not in ("hard", "float"):
@@ -701,6 +701,8 @@ class sync_decoder:
         if self._soft_input and soft_input != self._soft_input:
             _refuse("received", f"of type {view.dtype}",
                     "float32" if self._soft_input == "float" else "uint8")
+        if soft_input == "float" and self._alphabet > 2:
+            view = _of_likelihoods(view, self._alphabet)
         with self._lock:
             decode = self._decode_stream if self._mode == "stream" else self._decode_frames
             found, status = decode(view, soft_input, lengths, priors,
@@ -743,6 +745,14 @@ class sync_decoder:
         status = status.view(_SYNC_STATUS)
         return to.array, decode_status(decoder, **{name: status[name]
                                                    for name in _SYNC_STATUS.names})
+
+
+def _of_likelihoods(view, alphabet):
+    """An array of items that are likelihoods, in its last dimension, of each symbol."""
+    if view.ndim < 2 or view.shape[-1] != alphabet:
+        _refuse(view.name, f"of shape {view.shape}",
+                f"(frames, items, {alphabet}) and (items, {alphabet})")
+    return _View(view.name, view.keep, view.address, view.shape[:-1], view.dtype, view.device)
 
 
 def _frames_of(view, lengths, reads):
@@ -794,7 +804,8 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         received : uint8 (one channel symbol per byte, another value being an erasure) or
             float32 (the probability that a 1 was received). Frames: (frames, items), of
             whose rows the first lengths items are used, or (items,), frames one after the
-            other. Mode stream: (items,). An array on a CUDA device is copied to the host, and
+            other. Mode stream: (items,). With an alphabet above 2, float32 has a last
+            dimension more, of that size: the likelihoods that each symbol was received. An array on a CUDA device is copied to the host, and
             the result back. With several reads: (frames·reads, items), or (items,), the reads
             of a frame one after the other.
         codebook : N·q rows of n channel symbols, or the path of a file of them
@@ -820,6 +831,8 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         RuntimeError : if CUDA is asked for and cannot be had
     """
     shape = getattr(received, "shape", (1,))
+    if alphabet > 2 and getattr(received, "dtype", None) == np.float32:
+        shape = shape[:-1]
     most = max(1, shape[0] if len(shape) == 2 else
                np.size(lengths) if lengths is not None and mode == "framed" else 0)
     decoder = sync_decoder(codebook, q, n, frame_symbols, p_insert, p_delete, p_substitute,

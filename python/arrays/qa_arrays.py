@@ -245,6 +245,28 @@ class qa_arrays(unittest.TestCase):
                                       priors=priors)
         np.testing.assert_array_equal(known, symbols)
 
+    def test_likelihoods_of_symbols(self):
+        code, rates = dict(q=16, n=5, frame_symbols=40, alphabet=4), dict(p_insert=0.01)
+        book = gpufec.codebook_random(5, 16, 40, 1, 4)
+        symbols = np.random.default_rng(3).integers(0, 16, (12, 40)).astype(np.uint8)
+        sent = gpufec.sync_encode(symbols, book, **code)
+        received, lengths = gpufec.bsid(sent, **rates, alphabet=4)
+        soft = np.eye(4, dtype=np.float32)[received] * 3
+        for more in (dict(lengths=lengths, output="posteriors"), dict(mode="stream")):
+            hard, _ = gpufec.sync_decode(received, book, **code, **rates, **more)
+            found, status = gpufec.sync_decode(soft, book, **code, **rates, **more)
+            self.assertTrue(status.valid.all())
+            np.testing.assert_allclose(found, hard, atol=1e-6)
+        rows = np.ones((12, lengths.max(), 4), np.float32) # of which nothing is known
+        for row, frame in zip(rows, np.split(soft, np.cumsum(lengths)[:-1])):
+            row[:len(frame)] = frame
+        found, _ = gpufec.sync_decode(rows, book, **code, **rates, lengths=lengths)
+        self.assertLess(np.mean(found != symbols), 0.1)
+        for wrong in (soft[:, 0], soft[:, :3], soft[None, None]):
+            with self.assertRaisesRegex(ValueError, "received is of"):
+                gpufec.sync_decode(np.ascontiguousarray(wrong), book, **code, **rates,
+                                   lengths=lengths)
+
     def test_several_reads(self):
         frames, reads, rates = 20, 4, dict(p_insert=0.03, p_delete=0.03)
         book = gpufec.codebook_random(SYNC["n"], SYNC["q"], SYNC["frame_symbols"], 1)

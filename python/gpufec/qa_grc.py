@@ -513,10 +513,16 @@ class qa_grc(unittest.TestCase):
         tested = add("gpufec_gpu_sync_map", id="tested", **code, **decoder)
         sink = add("blocks_null_sink", type=result)
         soft = decoder.get("soft_input") == "float"
-        convert = add("blocks_uchar_to_float") if soft else None
+        alphabet = code.get("alphabet", "2")
+        if soft and alphabet != "2":
+            convert = [add("digital_chunks_to_symbols_xx", in_type="byte", out_type="float",
+                           dimension=alphabet, symbol_table="[1] * 16"),
+                       add("blocks_stream_to_vector", type="float", num_items=alphabet)]
+        else:
+            convert = [add("blocks_uchar_to_float")] if soft else []
         weights = add("blocks_null_source", type="float") if "priors" in decoder else None
         graph.rewrite()
-        chain = [source, head, encoder, channel] + [convert] * soft + [tested, sink]
+        chain = [source, head, encoder, channel] + convert + [tested, sink]
         for one, next_one in zip(chain, chain[1:]):
             graph.connect(one.sources[0], next_one.sinks[0])
         if weights:
@@ -536,6 +542,7 @@ class qa_grc(unittest.TestCase):
                 (small, dict(soft_input="float", form="corridor", storage="local")),
                 (small, dict(priors="True", output="extrinsics", precision="double")),
                 (dict(small, alphabet="4", codebook_kind="random"), dict(backend="cpu")),
+                (dict(small, alphabet="4", codebook_kind="random"), dict(soft_input="float")),
                 (small, dict(form="corridor", receiver="lattice", state_threshold="1e-9")),
                 (small, dict(form="corridor", receiver="trellis", insertion_cap="1",
                              lattice_threshold="1e-9")),
@@ -557,7 +564,6 @@ class qa_grc(unittest.TestCase):
                 ({}, dict(threads="0")), ({}, dict(lookahead="-1")),
                 (dict(alphabet="1"), {}), (dict(alphabet="17"), {}),
                 (dict(alphabet="4"), {}), # not of these codebooks
-                (dict(alphabet="3", codebook_kind="random"), dict(soft_input="float")),
                 ({}, dict(receiver="lattice")), ({}, dict(state_threshold="1e-9")),
                 ({}, dict(form="corridor", state_threshold="1")),
                 ({}, dict(form="corridor", lattice_threshold="-1")),

@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 import pmt
-from gnuradio import blocks, gpufec, gr
+from gnuradio import blocks, digital, gpufec, gr
 import qa_support as support
 
 KEY = "packet_len"
@@ -392,6 +392,17 @@ class qa_sync_map(unittest.TestCase):
                     self.assertLess(np.mean(out != sent), 0.1)
                     if mode == "stream":
                         self.assertEqual(values(tags, "sync_lock"), [True] * 40)
+                    likelihoods = digital.chunks_to_symbols_bf(
+                        3 * np.eye(alphabet).ravel(), alphabet)
+                    soft = decoder(0.01, book, code, mode=mode, p_substitute=0.01,
+                                   alphabet=alphabet, soft_input="float")
+                    again, tags = run(support.vector_source(sent),
+                                      gpufec.sync_encoder(book, **code, alphabet=alphabet),
+                                      gpufec.channel_bsid(0.01, 0.01, 0.01, bits,
+                                                          alphabet=alphabet), likelihoods,
+                                      blocks.stream_to_vector(gr.sizeof_float, alphabet), soft)
+                    self.assertEqual(values(tags, "sync_valid"), [True] * 40)
+                    np.testing.assert_array_equal(again, out)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "book.txt"
             path.write_text("\n".join("".join(f"{x:x}" for x in row) for row in book))
@@ -737,7 +748,6 @@ class qa_sync_map(unittest.TestCase):
                 (dict(acquire=-1), "acquire is -1"),
                 (dict(alphabet=-1), "alphabet is -1"), (dict(alphabet=1), "alphabet is 1"),
                 (dict(alphabet=17), "alphabet is 17"),
-                (dict(alphabet=3, soft_input="float"), "soft_input is float"),
                 (dict(receiver="turbo"), 'receiver is "turbo"'),
                 (dict(receiver="lattice"), "receiver is lattice"),
                 (dict(insertion_cap=-1), "insertion_cap is -1"),

@@ -194,7 +194,7 @@ public:
      * items from item \p begins[f] on. With several reads those of a frame follow one
      * another: read r of frame f has number f · reads + r.
      *
-     * \param items of all frames
+     * \param items of all frames, of sync_options::item_bytes() each
      * \param begins of each read
      * \param lengths of each read
      * \param count of frames

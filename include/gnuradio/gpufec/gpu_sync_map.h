@@ -25,7 +25,11 @@ namespace gr::gpufec {
  *
  * The input is what was received: one bit per byte (another value than 0 and 1 is an
  * erasure), or floats, the probability that a 1 was sent (NaN is an erasure). With a
- * larger \p alphabet, channel symbols of 0 to alphabet − 1 take the place of bits.
+ * larger \p alphabet, channel symbols of 0 to alphabet − 1 take the place of bits; or
+ * items are vectors of \p alphabet floats, the likelihoods L[b] that each symbol b was
+ * received, as of a sequencer's quality scores. They are 0 or more (less counts as 0),
+ * the largest of an item 1e-30 to 1e30; a factor that all of an item have does not
+ * matter. An item of zeros alone, or with a NaN or an infinity, is an erasure.
  *  - mode "framed": each frame is the items under a tag of key \p length_tag on its first
  *    one. Items under no tag are dropped, and so are tags without a length of at least 1,
  *    with one warning. A tag inside a frame ends that frame there, as does the end of the
@@ -75,7 +79,8 @@ public:
      * \param p_substitute probability that a bit passed on is flipped, 0 to 1
      * \param mode "framed" or "stream"
      * \param length_tag key of the tags with a frame's length; may be "" in stream mode
-     * \param soft_input "hard" or "float"
+     * \param soft_input "hard" or "float": likelihoods with an alphabet above 2, which
+     *        form "corridor" takes on the CPU only
      * \param output "symbols", "posteriors", "extrinsics" or "llr" (q a power of two)
      * \param precision "float", "double" or "mixed"
      * \param storage of form "corridor": "auto", "global" or "local"

@@ -308,9 +308,27 @@ struct sync_options : run_options {
     sync_code code;
     bsid_model channel;
     sync_mode mode = sync_mode::framed;
-    //! false: one channel symbol per byte, one out of range being an erasure; true:
-    //! floats, the probability that a 1 was received (alphabet 2), NaN being an erasure.
+    /*!
+     * false: one channel symbol per byte, one out of range being an erasure. true:
+     * floats.
+     *
+     * With alphabet 2, an item is one float, the probability that a 1 was received, 0 to
+     * 1; NaN is an erasure.
+     *
+     * With a larger alphabet, an item is \p alphabet floats: L[b] is the likelihood that
+     * channel symbol b was received, up to a factor that may differ from item to item.
+     * They are 0 or more (less counts as 0), the largest 1e-30 to 1e30; all of them 0, or
+     * one NaN or infinite, is an erasure. So the item weighs
+     * sum over b of P(b received | a sent) * L[b] / (sum over b of L[b]) where a was
+     * sent.
+     */
     bool soft_input = false;
+    //! Bytes of a received item.
+    std::size_t item_bytes() const
+    {
+        const unsigned s = code.alphabet();
+        return soft_input ? (s == 2 ? 1 : s) * sizeof(float) : 1;
+    }
     sync_output output = sync_output::symbols;
     sync_form form = sync_form::linear;
     sync_precision precision = sync_precision::float32;
@@ -401,7 +419,7 @@ public:
      * \brief Takes a frame, unless every slot is in flight: then it says false.
      *
      * Not while input is lent; end_frame() takes a frame then.
-     * \param items the frame's received items
+     * \param items the frame's received items, of sync_options::item_bytes() each
      * \param count how many they are; any number
      * \param priors frame_symbols × q weights of the symbols, with options.priors
      */

@@ -59,7 +59,7 @@ public:
      *
      * A read of a length outside the limits, as one of no items is, counts as not
      * received, and so do those that a frame lacks at finish().
-     * \param items the read's received items
+     * \param items the read's received items, of sync_options::item_bytes() each
      * \param count how many they are; any number
      * \param priors frame_symbols × q weights of the symbols, with options.priors; those
      *        with a frame's first read count
