@@ -235,15 +235,18 @@ json cuda_alphabets()
     auto soft = linear;
     soft.soft_input = true;
     for (const double p : { 1e-3, 1e-2 }) {
-        for (const unsigned alphabet : { 2u, 3u, 4u, 16u }) {
-            for (const auto& s : { linear, soft }) {
-                // Bits are decoded as tries where frames are many.
+        for (const auto& s : { linear, soft }) {
+            for (const unsigned alphabet : { 2u, 4u }) {
+                // Hard bits are decoded as tries where frames are many.
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
                     if (frames == 63360 && (alphabet > 4 || s.soft_input)) {
                         continue;
                     }
                     all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, frames));
                 }
+            }
+            for (const unsigned alphabet : { 3u, 16u }) {
+                all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, 16384));
             }
         }
         // Words of other lengths; those of 7 have no kernel of their own.
