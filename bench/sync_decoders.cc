@@ -239,7 +239,7 @@ json cuda_alphabets()
             for (const unsigned alphabet : { 2u, 4u }) {
                 // Hard bits are decoded as tries where frames are many.
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
-                    if (frames == 63360 && (alphabet > 4 || s.soft_input)) {
+                    if (frames == 63360 && s.soft_input) {
                         continue;
                     }
                     all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, frames));
