@@ -150,13 +150,18 @@ def dvbs2rx_receiver():
 def array_rates():
     """The largest call of each way, and the rate that copying the input once allows."""
     decoders = load("array-rates-h200.json")["decoders"]
-    ways = ("one call", "decoder again and again", "page-locked", "on the device",
-            "copying the array once")
+    ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph",
+            "gpufec decode", "copying the array once")
+
+    def cell(rates, frames):
+        return f"{dict(rates)[frames]:,.0f}" if rates else "—"
     return table(
         ["Mb/s, frames per call"] + list(ways),
-        [[f"{name}, {frames:,}"] + [f"{dict(one['mbps'][way])[frames]:,.0f}" for way in ways]
-         for name, one in (("Viterbi", decoders["viterbi"]), ("LDPC", decoders["ldpc"]))
-         for frames in (1, 100, 10000)])
+        [[f"{name}, {frames:,}"] + [cell(decoders[key]["mbps"].get(way), frames) for way in ways]
+         for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
+                                   ("LDPC", "ldpc", (1, 100, 10000)),
+                                   ("synchronisation", "sync", (1, 100, 10000, 100000)))
+         for frames in counts])
 
 
 def workers():

@@ -8,8 +8,6 @@
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 
 #include "device_arrays.h"
-#include "pipeline/bit_unpacker.h"
-#include <memory>
 #include <optional>
 #include <stdexcept>
 
@@ -74,20 +72,6 @@ protected:
             }
         }
         return false;
-    }
-
-    //! For output of the host's decoder that binds a device; else none.
-    std::unique_ptr<bit_unpacker>
-    make_unpacker(std::uint8_t* out, std::size_t bits, std::size_t frame_bits)
-    {
-        if (bits < bit_unpacker::least_bits || host().active_backend() != "cuda") {
-            return nullptr;
-        }
-        try {
-            return std::make_unique<bit_unpacker>(out, frame_bits);
-        } catch (const std::runtime_error&) {
-            return nullptr; // without threads it takes longer
-        }
     }
 
     Options d_options;

@@ -61,8 +61,6 @@ private:
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
         const std::size_t items = frames * code().sent(), room = frames * output_items();
-        const auto unpacker =
-            d_packed || soft() ? nullptr : make_unpacker(to, room, output_items());
         std::size_t taken = 0, given = 0;
         drive(
             host(),
@@ -73,12 +71,7 @@ private:
                 return n > 0;
             },
             [&] {
-                const auto n =
-                    unpacker
-                        ? unpacker->take([&](std::uint8_t* packed, std::size_t most) {
-                              return host().pull_packed(packed, most);
-                          })
-                        : pull(to + given, room - given);
+                const auto n = pull(to + given, room - given);
                 given += n;
                 ldpc_decoder::report r;
                 if (host().take_report(r)) {
@@ -86,9 +79,6 @@ private:
                 }
                 return n > 0;
             });
-        if (unpacker) {
-            unpacker->finish();
-        }
     }
 
     bool soft() const { return d_options.soft != ldpc_soft_output::none; }

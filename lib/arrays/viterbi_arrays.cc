@@ -82,12 +82,6 @@ public:
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
         const auto room = output_items(items);
-        const auto unpacker =
-            d_packed ? nullptr
-                     : make_unpacker(to,
-                                     room,
-                                     d_setup.plan.streaming() ? room
-                                                              : d_setup.plan.frame_bits);
         std::uint64_t taken = 0, back = 0, given = 0;
         status sum{ 0, 0 };
         std::size_t places = 0;
@@ -102,13 +96,8 @@ public:
                 return n > 0;
             },
             [&] {
-                const auto n =
-                    unpacker
-                        ? unpacker->take([&](std::uint8_t* packed, std::size_t most) {
-                              return host().pull_packed(packed, most);
-                          })
-                    : d_packed ? host().pull_packed(to + given, room - given)
-                               : host().pull_bits(to + given, room - given);
+                const auto n = d_packed ? host().pull_packed(to + given, room - given)
+                                        : host().pull_bits(to + given, room - given);
                 given += n;
                 back += host().take_back();
                 viterbi_decoder::batch_statistics s;
@@ -119,9 +108,6 @@ public:
                 }
                 return n > 0;
             });
-        if (unpacker) {
-            unpacker->finish();
-        }
         return { sum.channel_error_rate / places, sum.metric / places };
     }
 

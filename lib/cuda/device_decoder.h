@@ -22,7 +22,6 @@ constexpr std::size_t page_locked_bytes = 64u << 20;
 
 //! A batch in flight; decoders add their memory.
 struct device_slot {
-    explicit device_slot(priority p = priority::urgent) : queue(p) {}
     stream queue;
     event done, copied;
 };

@@ -131,9 +131,7 @@ PASSES_ON(cudaMemset, (void* to, int value, size_t bytes), (to, value, bytes))
 PASSES_ON(cudaMemcpy,
           (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
           (to, from, bytes, kind))
-PASSES_ON(cudaStreamCreateWithPriority,
-          (cudaStream_t * s, unsigned flags, int priority),
-          (s, flags, priority))
+PASSES_ON(cudaStreamCreateWithFlags, (cudaStream_t * s, unsigned flags), (s, flags))
 PASSES_ON(cudaStreamQuery, (cudaStream_t s), (s))
 PASSES_ON(cudaStreamWaitEvent,
           (cudaStream_t s, cudaEvent_t e, unsigned flags),

@@ -61,17 +61,12 @@ inline void use(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
  */
 void select(int device);
 
-//! Where several wait for a multiprocessor, blocks of an urgent stream's kernels are
-//! next.
-enum class priority { urgent = -1, usual = 0 };
-
 class stream
 {
 public:
-    explicit stream(priority p = priority::usual)
+    stream()
     {
-        check(cudaStreamCreateWithPriority(&d_stream, cudaStreamNonBlocking, int(p)),
-              "stream");
+        check(cudaStreamCreateWithFlags(&d_stream, cudaStreamNonBlocking), "stream");
     }
     ~stream()
     {

@@ -234,7 +234,7 @@ void check_conversion(input::converter<From, To> convert,
                       const std::vector<From>& values,
                       std::initializer_list<float> limits)
 {
-    for (const float factor : { 0.25f, 0.5f, 1.0f, 1.5f, 2.0f / 3, 4.0f }) {
+    for (const float factor : { 0.25f, 0.5f, 1.0f, 1.5f, 2.0f / 3, 4.0f, -1.0f, -2.5f }) {
         for (const float limit : limits) {
             std::vector<To> to(values.size());
             convert(values.data(), values.size(), factor, limit, to.data());
@@ -258,8 +258,8 @@ TEST(ldpc_cpu, channel_values_become_steps)
     for (const auto& set : cpu_variants()) {
         SCOPED_TRACE(set);
         const auto& kernels = input::variants().of(set);
-        check_conversion(kernels.bytes.to_int8, bytes, { 64.0f, 96.0f, 127.0f });
-        check_conversion(kernels.floats.to_int8, floats, { 64.0f, 96.0f, 127.0f });
+        check_conversion(kernels.bytes.to_int8, bytes, { 64.0f, 95.5f, 96.0f, 127.0f });
+        check_conversion(kernels.floats.to_int8, floats, { 64.0f, 95.5f, 96.0f, 127.0f });
         check_conversion(kernels.bytes.to_int16, bytes, { 100.0f, 1023.0f });
         check_conversion(kernels.floats.to_int16, floats, { 100.0f, 1023.0f });
         check_conversion(kernels.bytes.to_float, bytes, { 100.0f, 4096.0f });

@@ -1,12 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "bit_unpacker.h"
 #include "deadline_timer.h"
 #include "worker_pool.h"
 #include <gtest/gtest.h>
 #include <atomic>
-#include <random>
 #include <thread>
 
 using namespace gr::gpufec;
@@ -22,48 +20,6 @@ bool eventually(Condition&& condition)
         std::this_thread::sleep_for(1ms);
     }
     return condition();
-}
-
-TEST(bit_unpacker, gives_what_is_unpacked_at_once)
-{
-    std::mt19937 random(5);
-    for (const std::size_t frame_bits : { 1000003u, 8u, 13u, 32400u, 9000000u }) {
-        const std::size_t frames = 9000000 / frame_bits;
-        const std::size_t frame_bytes = (frame_bits + 7) / 8;
-        std::vector<std::uint8_t> packed(frames * frame_bytes);
-        for (auto& byte : packed) {
-            byte = std::uint8_t(random());
-        }
-        std::vector<std::uint8_t> expected(frames * frame_bits), out(expected.size(), 9);
-        for (std::size_t f = 0; f < frames; ++f) {
-            unpack_bits(
-                &packed[f * frame_bytes], 0, frame_bits, &expected[f * frame_bits]);
-        }
-        bit_unpacker unpacker(out.data(), frame_bits);
-        for (std::size_t taken = 0; taken < packed.size();) {
-            taken += unpacker.take([&](std::uint8_t* to, std::size_t room) {
-                EXPECT_GT(room, 0u);
-                const auto n = std::min(
-                    { room, packed.size() - taken, std::size_t(random() % 100000 + 1) });
-                std::copy_n(&packed[taken], n, to);
-                return n;
-            });
-        }
-        unpacker.finish();
-        EXPECT_EQ(out, expected) << frame_bits;
-    }
-}
-
-TEST(bit_unpacker, ends_where_it_is_left)
-{
-    std::vector<std::uint8_t> out(8u << 20, 9);
-    bit_unpacker unpacker(out.data(), out.size());
-    for (int k = 0; k < 3; ++k) {
-        unpacker.take([](std::uint8_t* to, std::size_t room) {
-            std::fill_n(to, room, 0xff);
-            return room;
-        });
-    }
 }
 
 TEST(worker_pool, does_every_chunk_once)

@@ -825,11 +825,9 @@ make_starts(const setup& setup, std::size_t frames, int device)
 
 // ---- slots ----
 
-// Frames run for milliseconds, beside which kernels of other decoders would never begin.
 struct sync_slot : device_slot {
     sync_slot(const batch_limits& l, std::size_t work_bytes, std::size_t found_bytes)
-        : device_slot(priority::usual),
-          input(l.input_bytes),
+        : input(l.input_bytes),
           output(l.output_bytes),
           status(l.pieces),
           work(work_bytes),

@@ -51,7 +51,7 @@ class qa_recording(unittest.TestCase):
 
     def test_with_noise(self):
         theirs, ours, one = 0, 0, 0
-        for row in recording_pdus.sweep(RECORDING, [-6.0, -3.0], seeds=1):
+        for row in recording_pdus.sweep(RECORDING, [-6.0, -4.5, -3.0], seeds=1):
             theirs += sum(row["gr_satellites"])
             ours += sum(row["gpufec"])
             one += sum(row["one_chain"])

@@ -264,8 +264,7 @@ cudaError_t cudaMemcpyAsync(void* to,
                             std::size_t bytes,
                             cudaMemcpyKind kind,
                             cudaStream_t stream);
-cudaError_t
-cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);

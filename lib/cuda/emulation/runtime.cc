@@ -433,9 +433,9 @@ cudaError_t cudaMemcpyAsync(
     return enqueue(*stream, [=] { std::memcpy(to, from, bytes); });
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int)
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned)
 {
-    FAILS_IF_TOLD("cudaStreamCreateWithPriority");
+    FAILS_IF_TOLD("cudaStreamCreateWithFlags");
     return within_memory([&] {
         std::lock_guard<std::mutex> lock(emulated.mutex);
         *stream = &emulated.streams.emplace_back();
