@@ -805,9 +805,9 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             float32 (the probability that a 1 was received). Frames: (frames, items), of
             whose rows the first lengths items are used, or (items,), frames one after the
             other. Mode stream: (items,). With an alphabet above 2, float32 has a last
-            dimension more, of that size: the likelihoods that each symbol was received. An array on a CUDA device is copied to the host, and
-            the result back. With several reads: (frames·reads, items), or (items,), the reads
-            of a frame one after the other.
+            dimension more, of that size: the likelihoods that each symbol was received. An
+            array on a CUDA device is copied to the host, and the result back. With several
+            reads: (frames·reads, items), or (items,), the reads of a frame one after the other.
         codebook : N·q rows of n channel symbols, or the path of a file of them
         lengths : items of each frame; None: all of each row. With several reads: items of
             each, (frames, reads) or (frames·reads,); 0 for one that was not received
