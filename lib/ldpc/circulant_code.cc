@@ -16,28 +16,25 @@ circulant_code::circulant_code(const ldpc_code& code)
 {
     const unsigned q = code.q();
     const auto groups = std::uint32_t(code.addresses().size());
-    std::vector<std::vector<circulants::edge>> shared(q), edges(q);
+    std::vector<std::vector<circulants::edge>> added(q), edges(q);
     for (std::uint32_t g = 0; g < groups; ++g) {
-        std::vector<std::vector<circulants::edge>> of_layer(q);
         for (const unsigned x : code.addresses()[g]) {
             const auto shift = (circulants::size - x / q) % circulants::size;
-            of_layer[x % q].push_back({ std::uint16_t(g), std::uint16_t(shift) });
-        }
-        for (unsigned i = 0; i < q; ++i) {
-            auto& to = of_layer[i].size() > 1 ? shared[i] : edges[i];
-            to.insert(to.end(), of_layer[i].begin(), of_layer[i].end());
+            auto& own = edges[x % q];
+            auto& to = !own.empty() && own.back().group == g ? added[x % q] : own;
+            to.push_back({ std::uint16_t(g), std::uint16_t(shift) });
         }
     }
     for (unsigned i = 0; i < q; ++i) {
         auto& e = edges[i];
-        e.insert(e.begin(), shared[i].begin(), shared[i].end());
+        e.insert(e.begin(), added[i].begin(), added[i].end());
         const auto before = std::uint16_t(groups + (i + q - 1) % q);
         const auto turned = std::uint16_t(i == 0 ? circulants::size - 1 : 0);
         e.push_back({ std::uint16_t(groups + i), 0 });
         e.push_back({ before, turned });
         d_layers.push_back({ std::uint32_t(d_edges.size()),
                              std::uint32_t(e.size()),
-                             std::uint32_t(shared[i].size()) });
+                             std::uint32_t(added[i].size()) });
         d_edges.insert(d_edges.end(), e.begin(), e.end());
     }
     d_view = {

@@ -7,8 +7,12 @@
  *
  * Magnitudes count as bytes: above message_limit + offset, which fit in a byte, they all
  * give the same message. A posterior is 16 bits. Both are kept with \c bias added, so
- * that bytes become 16 bits by a zero above them. A group of 360 posteriors is followed
- * by its first ones again, so that every vector of them lies in one piece.
+ * that bytes become 16 bits by a zero above them.
+ *
+ * A layer reads a group of 360 posteriors from some place on and writes it in that order,
+ * as a group that is turned: writes are aligned, which cost the most where they are not.
+ * A group is followed by its first values again, so that every vector of them lies in one
+ * piece, and has two places in memory, since its first values are read last.
  *
  * No function of the standard library is called: see cpu_kernels.cc. */
 
@@ -142,22 +146,23 @@ constexpr unsigned stride = size + 64 + 24; // posteriors of a group, in memory
 constexpr int bias = 128;
 static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
 
-struct mask_table {
-    posterior ones_and_zeros[2 * width] = {};
+// Posteriors, of which number j is that of bit j + turn.
+struct turned_group {
+    posterior* values;
+    posterior* other; // for the next layer's
+    unsigned turn;
 
-    constexpr mask_table()
+    // Where those that an edge of that shift takes begin.
+    unsigned place(unsigned shift) const
     {
-        for (unsigned i = 0; i < width; ++i) {
-            ones_and_zeros[i] = -1;
-        }
+        return shift >= turn ? shift - turn : shift + size - turn;
     }
 };
-constexpr mask_table masks;
 
-// Where a vector of an edge's bits begins, one vector on.
-unsigned next_place(unsigned place)
+// Where the bits of an edge go on.
+unsigned next_place(unsigned place, unsigned count = width)
 {
-    const auto on = place + width;
+    const auto on = place + count;
     return on < size ? on : on - size;
 }
 
@@ -166,8 +171,8 @@ class decoder
 public:
     static std::size_t scratch_bytes(const code_view& c)
     {
-        return std::size_t(c.message_groups + c.q) * stride * sizeof(posterior) +
-               std::size_t(c.edges) * row + most_edges * stride * sizeof(posterior) + row;
+        return (2 * groups(c) + most_edges) * stride * sizeof(posterior) +
+               (std::size_t(c.edges) + 1) * row + groups(c) * sizeof(turned_group);
     }
 
     decoder(const code_view& code,
@@ -180,11 +185,16 @@ public:
           d_sixteenths(a.sixteenths),
           d_channel_limit(int(a.channel_limit)),
           d_frames(f),
-          d_posteriors(static_cast<posterior*>(scratch)),
-          d_copies(d_posteriors + std::size_t(code.message_groups + code.q) * stride),
-          d_messages(reinterpret_cast<std::uint8_t*>(d_copies + most_edges * stride)),
-          d_no_messages(d_messages + std::size_t(code.edges) * row)
+          d_changes(static_cast<posterior*>(scratch)),
+          d_messages(reinterpret_cast<std::uint8_t*>(
+              d_changes + (most_edges + 2 * groups(code)) * stride)),
+          d_no_messages(d_messages + std::size_t(code.edges) * row),
+          d_groups(reinterpret_cast<turned_group*>(d_no_messages + row))
     {
+        auto* p = d_changes + most_edges * stride;
+        for (std::size_t g = 0; g < groups(code); ++g, p += 2 * stride) {
+            d_groups[g] = { p, p + stride, 0 };
+        }
     }
 
     void decode()
@@ -206,10 +216,9 @@ public:
     }
 
 private:
-    posterior* group(unsigned g) const { return d_posteriors + std::size_t(g) * stride; }
-    posterior& before_first() const
+    static std::size_t groups(const code_view& c)
     {
-        return group(d_code.message_groups + d_code.q - 1)[size - 1];
+        return std::size_t(c.message_groups) + c.q;
     }
 
     // The first posteriors of a group, once more behind it.
@@ -218,31 +227,11 @@ private:
         __builtin_memcpy(p + size, p, width * sizeof(posterior));
     }
 
-    // The same where the first \p wrapped of them were written there.
-    static void extend(posterior* p, unsigned wrapped)
-    {
-        const posterior* const there = masks.ones_and_zeros + width - wrapped;
-        for (unsigned i = 0; i < width; i += half) {
-            const vec mask = simd::load(there + i);
-            const vec x = (simd::load(p + i) & ~mask) | (simd::load(p + size + i) & mask);
-            simd::store(p + i, x);
-            simd::store(p + size + i, x);
-        }
-    }
-
-    // Of an edge, how many posteriors are written behind the group.
-    static unsigned wrapped(unsigned shift)
-    {
-        const auto begin = shift + (size - 1 - shift) / width * width;
-        const auto end = begin + width < size + shift ? begin + width : size + shift;
-        return end - size;
-    }
-
     void load()
     {
         const auto* const in = static_cast<const std::int8_t*>(d_frames.channel[0]);
         for (unsigned g = 0; g < d_code.message_groups; ++g) {
-            load_group(in + std::size_t(g) * size, group(g));
+            load_group(in + std::size_t(g) * size, d_groups[g].values);
         }
         load_parity(in + std::size_t(d_code.message_groups) * size);
         for (unsigned i = 0; i < row; ++i) {
@@ -292,7 +281,7 @@ private:
                 }
             }
             for (unsigned r = 0; r < wide; ++r) {
-                load_group(columns[r], group(d_code.message_groups + i + r));
+                load_group(columns[r], d_groups[d_code.message_groups + i + r].values);
             }
         }
     }
@@ -302,10 +291,17 @@ private:
     template <class Action>
     void without_bit_before_first(posterior without, Action&& action)
     {
-        const auto kept = before_first();
-        before_first() = without;
+        const auto& last = d_groups[groups(d_code) - 1];
+        const auto kept = last.values[last.place(size - 1)];
+        set_last(last, without);
         action();
-        before_first() = kept;
+        set_last(last, kept);
+    }
+
+    static void set_last(const turned_group& g, posterior x)
+    {
+        g.values[g.place(size - 1)] = x;
+        extend(g.values);
     }
 
     void iterate(bool first)
@@ -320,11 +316,7 @@ private:
 
     void decode_layer(const layer& l, bool first)
     {
-        for (unsigned e = 0; e < l.sharing; ++e) {
-            __builtin_memcpy(copy(e),
-                             group(d_code.edge_list[l.first_edge + e].group),
-                             stride * sizeof(posterior));
-        }
+        // What does not stay in registers gains nothing by it.
         switch (l.degree) {
 #define GPUFEC_DEGREE(D) \
     case D:              \
@@ -333,18 +325,11 @@ private:
             GPUFEC_DEGREE(5)
             GPUFEC_DEGREE(6)
             GPUFEC_DEGREE(7)
-            GPUFEC_DEGREE(9)
-            GPUFEC_DEGREE(10)
-            GPUFEC_DEGREE(11)
-            GPUFEC_DEGREE(13)
-            GPUFEC_DEGREE(14)
 #undef GPUFEC_DEGREE
         default:
             return decode_checks<0>(l, first);
         }
     }
-
-    posterior* copy(unsigned e) const { return d_copies + std::size_t(e) * stride; }
 
     // The magnitude that is sent where \p least is the least of the others', with bias.
     vec outgoing(vec least) const
@@ -360,7 +345,8 @@ private:
         return simd::add(x, simd::all(bias));
     }
 
-    // Edges that share a group read what it was before the layer, and add to it.
+    // All edges read what was before the layer. One of those that share a group writes
+    // it, and what the others change is added afterwards.
     template <unsigned Degree>
     void decode_checks(const layer& l, bool first)
     {
@@ -369,20 +355,21 @@ private:
         auto* const messages = d_messages + std::size_t(l.first_edge) * row;
         const auto* const old = first ? d_no_messages : messages;
         const std::size_t old_row = first ? 0 : row;
+        const unsigned added = l.added;
+        const posterior* from[room];
         posterior* to[room];
         unsigned place[room];
         each_edge<Degree>(l.degree, [&](unsigned e) {
-            to[e] = group(edges[e].group);
-            place[e] = edges[e].shift;
+            const auto& g = d_groups[edges[e].group];
+            from[e] = g.values;
+            to[e] = e < added ? change(e) : g.other;
+            place[e] = g.place(edges[e].shift);
         });
-        alignas(64)
-            posterior end[room * width]; // of the last vectors, which are not full
-        constexpr unsigned last = (blocks - 1) * width;
         for (unsigned at = 0; at < size; at += width) {
             vec least = simd::all(255), second = least, signs = simd::all(0);
             vec low[room], high[room], bytes[room];
             each_edge<Degree>(l.degree, [&](unsigned e) {
-                const auto* const p = (e < l.sharing ? copy(e) : to[e]) + place[e];
+                const auto* const p = from[e] + place[e];
                 const vec m = simd::load(old + e * old_row + at);
                 low[e] = simd::subtract_16(simd::load(p), simd::low(m));
                 high[e] = simd::subtract_16(simd::load(p + half), simd::high(m));
@@ -394,71 +381,51 @@ private:
             });
             const vec most = outgoing(least), to_least = outgoing(second);
             each_edge<Degree>(l.degree, [&](unsigned e) {
+                auto* const there = to[e] + at;
                 const vec m = simd::chosen(simd::magnitude(bytes[e]),
                                            least,
                                            most,
                                            to_least,
                                            simd::exclusive_or(signs, bytes[e]));
-                auto* const p = to[e] + place[e];
-                const vec a = simd::add_16(low[e], simd::low(m));
-                const vec b = simd::add_16(high[e], simd::high(m));
-                if (e < l.sharing) {
-                    const auto* const before = copy(e) + place[e];
-                    store(p,
-                          added(p, a, before),
-                          added(p + half, b, before + half),
-                          size - at);
-                } else {
-                    auto* const there = at < last ? p : end + e * width;
-                    simd::store(there, a);
-                    simd::store(there + half, b);
+                vec a = simd::add_16(low[e], simd::low(m));
+                vec b = simd::add_16(high[e], simd::high(m));
+                if (e < added) {
+                    const auto* const p = from[e] + place[e];
+                    a = simd::subtract_16(a, simd::load(p));
+                    b = simd::subtract_16(b, simd::load(p + half));
                 }
+                simd::store(there, a);
+                simd::store(there + half, b);
                 simd::store(messages + e * row + at, m);
-                place[e] = next_place(place[e]);
             });
-        }
-        each_edge<Degree>(l.degree, [&](unsigned e) {
-            if (e < l.sharing) {
-                if (e == 0 || edges[e].group != edges[e - 1].group) {
-                    extend_shared(to[e], copy(e));
-                }
-            } else {
-                auto* const p = to[e] + (edges[e].shift + last) % size;
-                __builtin_memcpy(p, end + e * width, (size - last) * sizeof(posterior));
-                extend(to[e], wrapped(edges[e].shift));
+            for (unsigned e = 0; e < (Degree ? Degree : l.degree); ++e) {
+                place[e] = next_place(place[e]);
             }
-        });
-    }
-
-    // What is there and what \p now adds to what was before.
-    static vec added(const posterior* there, vec now, const posterior* before)
-    {
-        return simd::add_16(simd::load(there),
-                            simd::subtract_16(now, simd::load(before)));
-    }
-
-    // Some have added to the first posteriors, others to those behind the group.
-    static void extend_shared(posterior* p, const posterior* before)
-    {
-        for (unsigned i = 0; i < width; i += half) {
-            const vec x = added(p + size + i, simd::load(p + i), before + i);
-            simd::store(p + i, x);
-            simd::store(p + size + i, x);
+        }
+        for (unsigned e = added; e < l.degree; ++e) {
+            auto& g = d_groups[edges[e].group];
+            g = { g.other, g.values, edges[e].shift };
+            extend(g.values);
+        }
+        for (unsigned e = 0; e < added; ++e) {
+            add_change(d_groups[edges[e].group], edges[e].shift, change(e));
         }
     }
 
-    // The first \p count of a vector's, or all.
-    static void store(posterior* p, vec a, vec b, unsigned count)
+    posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
+
+    // Adds what an edge of that shift changes.
+    static void add_change(const turned_group& g, unsigned shift, posterior* what)
     {
-        if (count >= width) {
-            simd::store(p, a);
-            simd::store(p + half, b);
-        } else {
-            posterior values[width];
-            simd::store(values, a);
-            simd::store(values + half, b);
-            __builtin_memcpy(p, values, count * sizeof(posterior));
+        extend(what);
+        unsigned place = g.turn >= shift ? g.turn - shift : g.turn + size - shift;
+        for (unsigned at = 0; at < size; at += half) {
+            simd::store(
+                g.values + at,
+                simd::add_16(simd::load(g.values + at), simd::load(what + place)));
+            place = next_place(place, half);
         }
+        extend(g.values);
     }
 
     // How many checks are; or only whether some are.
@@ -478,12 +445,12 @@ private:
         const edge* const edges = d_code.edge_list + l.first_edge;
         unsigned place[most_edges], count = 0;
         for (unsigned e = 0; e < l.degree; ++e) {
-            place[e] = edges[e].shift;
+            place[e] = d_groups[edges[e].group].place(edges[e].shift);
         }
         for (unsigned k = 0; k < blocks; ++k) {
             vec low = simd::all(0), high = low;
             for (unsigned e = 0; e < l.degree; ++e) {
-                const auto* const p = group(edges[e].group) + place[e];
+                const auto* const p = d_groups[edges[e].group].values + place[e];
                 low = simd::exclusive_or(low, simd::subtract_16(simd::load(p), zero));
                 high = simd::exclusive_or(high,
                                           simd::subtract_16(simd::load(p + half), zero));
@@ -491,8 +458,12 @@ private:
             }
             const unsigned left = size - k * width;
             if (left < width) {
-                posterior values[width] = {};
-                store(values, low, high, left);
+                posterior values[width];
+                simd::store(values, low);
+                simd::store(values + half, high);
+                for (unsigned i = left; i < width; ++i) {
+                    values[i] = 0;
+                }
                 low = simd::load(values);
                 high = simd::load(values + half);
             }
@@ -504,11 +475,10 @@ private:
     bool is_one(unsigned bit) const
     {
         const auto message = d_code.message_groups * size;
-        if (bit < message) {
-            return group(bit / size)[bit % size] < bias;
-        }
         const auto p = bit - message;
-        return group(d_code.message_groups + p % d_code.q)[p / d_code.q] < bias;
+        const auto& g =
+            d_groups[bit < message ? bit / size : d_code.message_groups + p % d_code.q];
+        return g.values[g.place(bit < message ? bit % size : p / d_code.q)] < bias;
     }
 
     // Of sixteen posteriors, the first bit in the lowest place.
@@ -522,12 +492,16 @@ private:
     }
 
     // Of a group, the first bit of each byte most significant.
-    static void write_group(const posterior* p, std::uint8_t* out)
+    static void write_group(const turned_group& g, std::uint8_t* out)
     {
-        static_assert(size % 8 == 0 && stride >= (size + 63) / 64 * 64, "");
+        static_assert(size % 8 == 0 && width >= 16, "");
+        unsigned place = g.place(0);
         for (unsigned i = 0; i < size; i += 64) {
-            auto x = ones(p + i) | ones(p + i + 16) << 16 | ones(p + i + 32) << 32 |
-                     ones(p + i + 48) << 48;
+            std::uint64_t x = 0;
+            for (unsigned k = 0; k < 64; k += 16) {
+                x |= ones(g.values + place) << k;
+                place = next_place(place, 16);
+            }
             constexpr std::uint64_t nibbles = 0x0f0f0f0f0f0f0f0f;
             constexpr std::uint64_t pairs = 0x3333333333333333;
             constexpr std::uint64_t bits = 0x5555555555555555;
@@ -544,7 +518,7 @@ private:
         const unsigned n = d_frames.out_bits;
         unsigned bit = 0;
         for (unsigned g = 0; g < d_code.message_groups && bit + size <= n; ++g) {
-            write_group(group(g), out);
+            write_group(d_groups[g], out);
             out += size / 8;
             bit += size;
         }
@@ -561,10 +535,10 @@ private:
     const vec d_offset, d_limit;
     const int d_sixteenths, d_channel_limit;
     lanes::frames& d_frames;
-    posterior* const d_posteriors;     // of groups
-    posterior* const d_copies;         // of groups that a layer shares, by edge
+    posterior* const d_changes;        // of groups that another edge writes
     std::uint8_t* const d_messages;    // a row of each edge
     std::uint8_t* const d_no_messages; // before the first iteration
+    turned_group* const d_groups;
 };
 
 void decode(const code_view& code,

@@ -25,8 +25,9 @@ struct edge {
 
 struct layer {
     std::uint32_t first_edge;
-    std::uint32_t degree;  //!< the two edges of the parity chain are the last ones
-    std::uint32_t sharing; //!< edges, the first ones, whose group has others of them
+    std::uint32_t degree; //!< the two edges of the parity chain are the last ones
+    std::uint32_t
+        added; //!< edges, the first ones, whose group is that of a later one too
 };
 
 //! Groups are those of the message, then q of parity bits: bit j of parity group i is
