@@ -109,7 +109,7 @@ private:
 
 // ---- the linear form ----
 
-// Words as kernels for one length of them read them.
+// Words as kernels with rows in registers read them.
 std::vector<std::uint32_t> packed(const sync_code& code)
 {
     return code.alphabet() == 2 ? pack_bits(code) : pack_nibbles(code);
@@ -133,11 +133,11 @@ std::size_t most_shared(int device)
 
 // Whether a block of such kernels has room for the items of a window.
 template <class Row, class Metric>
-bool items_fit(const sync_geometry& g, const sync_code& code, int device)
+bool items_fit(const sync_geometry& g, unsigned rows, const sync_code& code, int device)
 {
     const auto symbols = symbols_of_items(code);
-    return symbols == 0 ||
-           linear_layout::of<Row, Metric>(g, 1, symbols).bytes <= most_shared(device);
+    return symbols == 0 || linear_layout::of<Row, Metric>(g, rows, 1, symbols).bytes <=
+                               most_shared(device);
 }
 
 template <class Row, class Metric>
@@ -153,22 +153,25 @@ public:
 
     linear_plan(const setup& setup, int device)
         : d_geometry(make_geometry(setup)),
-          d_own(items_fit<Row, Metric>(d_geometry, setup.code, device) ? kernel_of(setup)
-                                                                       : nullptr),
-          d_kernel(d_own                    ? d_own
+          d_own(own_kernel(setup, device)),
+          d_kernel(d_own.run                ? d_own.run
                    : has_likelihoods(setup) ? linear_any<true, Row, Metric>
                                             : linear_any<false, Row, Metric>),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(!d_own ? pack_segments(setup.code, d_segments, d_first_segment)
-                                : packed(setup.code)))
+          d_words(upload(!d_own.run
+                             ? pack_segments(setup.code, d_segments, d_first_segment)
+                             : packed(setup.code)))
     {
         // A warp for every 32 words, as far as shared memory reaches.
         const auto most = most_shared(device);
         d_warps = std::min(most_warps, (d_geometry.q + 31) / 32);
         const auto layout = [&] {
-            return linear_layout::of<Row, Metric>(
-                d_geometry, d_warps, d_own ? symbols_of_items(setup.code) : 0);
+            return linear_layout::of<Row, Metric>(d_geometry,
+                                                  d_own.run ? d_own.rows : d_geometry.n,
+                                                  d_warps,
+                                                  d_own.run ? symbols_of_items(setup.code)
+                                                            : 0);
         };
         for (d_layout = layout(); d_warps > 1 && d_layout.bytes > most / 2;) {
             --d_warps;
@@ -224,46 +227,70 @@ private:
         double* prior_sums;
     };
 
-    template <template <int, class, class> class Items, int N>
-    static kernel kernel_with(unsigned q)
+    // With rows in registers, for words of so many symbols or a few less.
+    struct kernel_of_rows {
+        kernel run;
+        unsigned rows;
+    };
+
+    template <template <int, class, class> class Items, int N, int Spare>
+    static kernel_of_rows kernel_with(unsigned q)
     {
-        return q <= 32 ? linear_words<Items, N, true, Row, Metric>
-                       : linear_words<Items, N, false, Row, Metric>;
+        return { q <= 32 ? linear_words<Items, N, Spare, true, Row, Metric>
+                         : linear_words<Items, N, Spare, false, Row, Metric>,
+                 N };
     }
 
-    // A kernel of its own for usual lengths, nullptr for the general one.
-    static kernel kernel_of(const setup& setup)
+    template <template <int, class, class> class Items>
+    static kernel_of_rows kernel_for(unsigned n, unsigned q)
     {
-        const bool bits = setup.code.alphabet() == 2;
-        const auto q = setup.code.q();
-        if (setup.code.n() == 10) {
-            return bits ? kernel_with<bit_items, 10>(q)
-                        : kernel_with<symbol_items, 10>(q);
+        if (n == 10) {
+            return kernel_with<Items, 10, 0>(q);
         }
 #ifndef GPUFEC_FEW_KERNELS
         // In float alone, so that a build does not take for ever.
         if constexpr (std::is_same<Metric, float>::value) {
-            switch (setup.code.n()) {
+            switch (n) {
+            case 2:
+            case 3:
+            case 4:
+                return kernel_with<Items, 4, 2>(q);
             case 5:
-                return bits ? kernel_with<bit_items, 5>(q)
-                            : kernel_with<symbol_items, 5>(q);
+                return kernel_with<Items, 5, 0>(q);
             case 6:
-                return bits ? kernel_with<bit_items, 6>(q)
-                            : kernel_with<symbol_items, 6>(q);
+                return kernel_with<Items, 6, 0>(q);
+            case 7:
             case 8:
-                return bits ? kernel_with<bit_items, 8>(q)
-                            : kernel_with<symbol_items, 8>(q);
+                return kernel_with<Items, 8, 1>(q);
+            case 9:
+                return kernel_with<Items, 10, 1>(q);
+            case 11:
             case 12:
-                return bits ? kernel_with<bit_items, 12>(q)
-                            : kernel_with<symbol_items, 12>(q);
-            case 16:
-                return bits ? kernel_with<bit_items, 16>(q) : nullptr;
-            case 20:
-                return bits ? kernel_with<bit_items, 20>(q) : nullptr;
+                return kernel_with<Items, 12, 1>(q);
+            }
+            if constexpr (std::is_same<Items<4, Row, Metric>,
+                                       bit_items<4, Row, Metric>>::value) {
+                if (n > 12 && n <= 16) {
+                    return kernel_with<Items, 16, 3>(q);
+                }
+                if (n > 16 && n <= 20) {
+                    return kernel_with<Items, 20, 3>(q);
+                }
             }
         }
 #endif
-        return nullptr;
+        return {};
+    }
+
+    // None for other words, and where a block has no room for what items weigh.
+    static kernel_of_rows own_kernel(const setup& setup, int device)
+    {
+        const auto n = setup.code.n(), q = setup.code.q();
+        const auto own = setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
+                                                    : kernel_for<symbol_items>(n, q);
+        return items_fit<Row, Metric>(make_geometry(setup), own.rows, setup.code, device)
+                   ? own
+                   : kernel_of_rows{};
     }
 
     std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
@@ -271,14 +298,15 @@ private:
     pieces carve(carver& c, std::size_t count) const
     {
         const auto& g = d_geometry;
-        const std::size_t rows = d_own || d_segments == 1 ? 0 : count * g.q;
+        const std::size_t rows = d_own.run || d_segments == 1 ? 0 : count * g.q;
         return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length),
                  c.take<Row>(rows * d_layout.window),
                  c.take<double>(g.priors ? count * g.outputs : 0) };
     }
 
     const sync_geometry d_geometry;
-    const kernel d_own, d_kernel;
+    const kernel_of_rows d_own;
+    const kernel d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
     unsigned d_warps = 1;
@@ -686,7 +714,7 @@ public:
         : d_geometry(geometry_of_tries(setup)),
           d_starts(starts_of(setup, frames)),
           d_own(setup.code.n() == 10 &&
-                items_fit<Row, Metric>(d_geometry, setup.code, device)),
+                items_fit<Row, Metric>(d_geometry, 10, setup.code, device)),
           d_kernel(!d_own && has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
                    : !d_own                         ? starts_of_any<false, Row, Metric>
                    : setup.code.alphabet() == 2     ? kernel_with<bit_items>()
@@ -753,14 +781,14 @@ private:
     template <template <int, class, class> class Items>
     kernel kernel_with() const
     {
-        return d_geometry.q > 32 ? starts_of_words<Items, 10, false, Row, Metric>
-                                 : starts_of_words<Items, 10, true, Row, Metric>;
+        return d_geometry.q > 32 ? starts_of_words<Items, 10, 0, false, Row, Metric>
+                                 : starts_of_words<Items, 10, 0, true, Row, Metric>;
     }
 
     linear_layout layout(const sync_code& code) const
     {
         return linear_layout::of<Row, Metric>(
-            d_geometry, d_warps, d_own ? symbols_of_items(code) : 0);
+            d_geometry, d_geometry.n, d_warps, d_own ? symbols_of_items(code) : 0);
     }
 
     static sync_geometry geometry_of_tries(const setup& setup)

@@ -41,9 +41,10 @@ struct linear_memory {
 
 /*! How rows lie in memory, and a block's shared memory; made once, by the host.
  *
- * Sweeps take four steps at a time, so that step n is the first of four and the window's
- * last but n the last of four: the window is as if it were a little longer, but what lies
- * there weighs nothing, and rows begin a little behind what is aligned. */
+ * Sweeps take four steps at a time, so that step N, which is the number of a kernel's
+ * rows, is the first of four and the window's last but N the last of four: the window is
+ * as if it were a little longer, but what lies there weighs nothing, and rows begin a
+ * little behind what is aligned. */
 struct linear_layout {
     std::uint32_t window; //!< padded
     std::uint32_t offset; //!< of a row's first value
@@ -54,18 +55,20 @@ struct linear_layout {
         if_one;        //!< bytes before each; weights lie where \p one does
     std::size_t bytes; //!< of all
 
-    //! \p symbols: of which each item has a weight; 0: items are those of bits.
+    //! \p rows: of the kernel's lattice, beside row 0. \p symbols: of which each item has
+    //! a weight; 0: items are those of bits.
     template <class Row, class Metric>
-    static linear_layout of(const sync_geometry& g, unsigned warps, unsigned symbols = 0)
+    static linear_layout
+    of(const sync_geometry& g, unsigned rows, unsigned warps, unsigned symbols = 0)
     {
         linear_layout l{};
-        l.window = g.window + (g.n - g.window) % 4;
-        l.offset = (0 - g.n) % 4;
+        l.window = g.window + (rows - g.window) % 4;
+        l.offset = (0 - rows) % 4;
         l.length = (l.offset + l.window + 3) / 4 * 4;
         l.stride = (l.length + 127) / 128 * 128;
         // 28 outputs wait at most when a sweep comes to its last n.
-        l.waiting_rows = 28 + g.n;
-        const unsigned steps = (l.length + g.n + 3) / 4 * 4;
+        l.waiting_rows = 28 + rows;
+        const unsigned steps = (l.length + rows + 3) / 4 * 4;
         l.bytes = 64 * sizeof(double); // scratch
         const auto take = [&](std::uint32_t& at, std::size_t bytes) {
             at = std::uint32_t(l.bytes);
@@ -168,16 +171,18 @@ struct bit_item {
     }
 };
 
-//! The lattice of a lane's word of N symbols, which are what items of a kind tell apart.
-template <int N, class Row>
+/*! The lattice of a lane's word of N symbols, which are what items of a kind tell apart.
+ * Of shorter words, up to Spare rows behind row 0 hand on what they are given. */
+template <int N, int Spare, class Row>
 struct word_lattice {
     Row x[N + 1];
     std::int32_t sent[N]; // in the order of the sweep
     const row_weights<Row>& weights;
     Row last_insertion;
+    int spare;
 
-    __device__ word_lattice(const row_weights<Row>& w, Row last)
-        : weights(w), last_insertion(last)
+    __device__ word_lattice(const row_weights<Row>& w, Row last, int spare_rows)
+        : weights(w), last_insertion(last), spare(spare_rows)
     {
 #pragma unroll
         for (int t = 0; t <= N; ++t) {
@@ -198,6 +203,8 @@ struct word_lattice {
                 now = 0;
             } else if (t == 0) {
                 now = in;
+            } else if (t <= Spare && t <= spare) {
+                now = before;
             } else {
                 const Row passed = y.template passed<Clean>(sent[t - 1], t - 1, before);
                 if (t < N) {
@@ -501,7 +508,7 @@ inline __device__ std::int64_t item_position(const sync_geometry& g,
         g, i, d == direction::forward ? k - 1 : int(g.n + l.window) - 1 - k);
 }
 
-// ---- items of words of exactly N symbols ----
+// ---- items of words of N symbols, of which the first `spare` are not there ----
 
 constexpr int steps_at_once = 4; // whose inputs are read at once
 
@@ -516,6 +523,7 @@ struct bit_items {
     const frame_input& in;
     linear_shared<Row, Metric>& s;
     const row_weights<Row>& weights;
+    const int spare;
     bool clean = false;
 
     // Of index i.
@@ -525,12 +533,13 @@ struct bit_items {
         const unsigned steps = l.window + N;
         if (!g.soft_input) {
             special |= read_bits(
-                item_position(g, l, in, i, d, 0), d == direction::backward, steps);
+                item_position(g, l, in, i, d, -spare), d == direction::backward, steps);
         }
         clean = blockDim.x == 32 ? !__any_sync(full_warp, special)
                                  : !__syncthreads_or(special);
         for (unsigned k = 1 + threadIdx.x; !clean && k < steps; k += blockDim.x) {
-            const auto w = weigh_item(g, weights, in, item_position(g, l, in, i, d, k));
+            const auto w =
+                weigh_item(g, weights, in, item_position(g, l, in, i, d, int(k) - spare));
             s.if_zero[k] = w.match_symbol ? w.other_value : w.match_value;
             s.if_one[k] = w.match_symbol ? w.match_value : w.other_value;
         }
@@ -562,17 +571,17 @@ struct bit_items {
     }
 
     // A word's symbols, which are masks.
-    __device__ static void split(word w, bool reversed, std::int32_t (&sent)[N])
+    __device__ void split(word w, bool reversed, std::int32_t (&sent)[N]) const
     {
-        w = reversed ? __brev(w) >> (32 - N) : w;
+        w = reversed ? __brev(w) >> (32 - N) : w << spare;
 #pragma unroll
         for (int t = 0; t < N; ++t) {
             sent[t] = kept(std::int32_t(w << (31 - t)) >> 31);
         }
     }
 
-    template <bool Clean>
-    __device__ bit_item<Row> item(const word_lattice<N, Row>&, int k) const
+    template <bool Clean, class Lattice>
+    __device__ bit_item<Row> item(const Lattice&, int k) const
     {
         return Clean ? bit_item<Row>{ s.one[k], 0, 1 }
                      : bit_item<Row>{ s.one[k], s.if_zero[k], s.if_one[k] };
@@ -584,7 +593,8 @@ struct bit_items {
         four<std::int32_t> one;
         four<Row> if_zero, if_one;
 
-        __device__ some(const bit_items& all, const word_lattice<N, Row>&, int k)
+        template <class Lattice>
+        __device__ some(const bit_items& all, const Lattice&, int k)
             : one(read_four(all.s.one + k))
         {
             if (!Clean) {
@@ -613,11 +623,12 @@ struct symbol_items {
     const frame_input& in;
     linear_shared<Row, Metric>& s;
     const row_weights<Row>& weights;
+    const int spare;
 
     __device__ void read(unsigned i, direction d)
     {
         for (unsigned k = 1 + threadIdx.x; k < l.window + N; k += blockDim.x) {
-            const auto at = item_position(g, l, in, i, d, k);
+            const auto at = item_position(g, l, in, i, d, int(k) - spare);
             if (g.soft_input) {
                 write(k, weigh_likelihoods(g, weights, in, at));
                 continue;
@@ -647,8 +658,9 @@ struct symbol_items {
     }
 
     // A word's symbols, as how many bytes of weights lie before theirs.
-    __device__ static void split(word w, bool reversed, std::int32_t (&sent)[N])
+    __device__ void split(word w, bool reversed, std::int32_t (&sent)[N]) const
     {
+        w = reversed ? w : w << 4 * spare;
 #pragma unroll
         for (int t = 0; t < N; ++t) {
             const auto symbol = unsigned(w >> 4 * (reversed ? N - 1 - t : t)) & 15u;
@@ -672,8 +684,8 @@ struct symbol_items {
         }
     };
 
-    template <bool Clean>
-    __device__ one_item<Clean> item(const word_lattice<N, Row>& lattice, int k) const
+    template <bool Clean, class Lattice>
+    __device__ one_item<Clean> item(const Lattice& lattice, int k) const
     {
         const Row* const from = weights_of(k);
         one_item<Clean> y;
@@ -688,8 +700,8 @@ struct symbol_items {
     struct some {
         four<Row> weight[N];
 
-        __device__
-        some(const symbol_items& all, const word_lattice<N, Row>& lattice, int k)
+        template <class Lattice>
+        __device__ some(const symbol_items& all, const Lattice& lattice, int k)
         {
             const Row* const from =
                 all.s.weights + (k + int(all.l.offset)) * int(all.g.alphabet);
@@ -711,17 +723,18 @@ struct symbol_items {
     };
 };
 
-// ---- words of exactly N symbols ----
+// ---- words of N symbols, or of up to Spare less ----
 
 template <template <int, class, class> class Items,
           int N,
+          int Spare,
           bool One,
           class Row,
           class Metric>
 struct word_sweep {
     using items = Items<N, Row, Metric>;
     using word = typename items::word;
-    using lattice = word_lattice<N, Row>;
+    using lattice = word_lattice<N, Spare, Row>;
 
     const sync_geometry& g;
     const linear_layout& l;
@@ -730,7 +743,8 @@ struct word_sweep {
     linear_shared<Row, Metric>& s;
     const double* prior_sums;
     const row_weights<Row>& weights;
-    items received{ g, l, in, s, weights };
+    const int spare = Spare ? N - int(g.n) : 0;
+    items received{ g, l, in, s, weights, spare };
     unsigned index = 0;
     word first_word = 0; // of the warp's first 32, read early
     bool reversed = false;
@@ -856,8 +870,8 @@ struct word_sweep {
         const word w = One || first ? first_word : read_word(j);
         const Row prior = word_prior<Row>(g, in, index, j, prior_sums);
         s.prior[threadIdx.x] = prior;
-        lattice rows(weights, last);
-        items::split(w, reversed, rows.sent);
+        lattice rows(weights, last, spare);
+        received.split(w, reversed, rows.sent);
         if constexpr (items::may_be_clean) {
             return Metric(prior) * (received.clean
                                         ? sweep<true>(rows, alpha, weigh, to, first)
@@ -931,6 +945,7 @@ constexpr unsigned resident_warps = 16;
 // One: a block is one warp, for words that are no more than its lanes.
 template <template <int, class, class> class Items,
           int N,
+          int Spare,
           bool One,
           class Row,
           class Metric>
@@ -954,8 +969,8 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         output,
         status,
         [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
-            return word_sweep<Items, N, One, Row, Metric>{ g, l,    in,     memory,
-                                                           s, sums, weights };
+            return word_sweep<Items, N, Spare, One, Row, Metric>{ g, l,    in,     memory,
+                                                                  s, sums, weights };
         });
 }
 

@@ -231,6 +231,7 @@ __device__ void find_starts(const sync_geometry& g,
 
 template <template <int, class, class> class Items,
           int N,
+          int Spare,
           bool One,
           class Row,
           class Metric>
@@ -256,8 +257,9 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         frames,
         output,
         [&](const frame_input& in, linear_shared<Row, Metric>& s) {
-            return word_sweep<Items, N, One, Row, Metric>{ g, l,       in,     memory,
-                                                           s, nullptr, weights };
+            return word_sweep<Items, N, Spare, One, Row, Metric>{ g,      l, in,
+                                                                  memory, s, nullptr,
+                                                                  weights };
         });
 }
 

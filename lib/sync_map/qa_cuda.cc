@@ -116,10 +116,10 @@ TEST_F(sync_cuda, corridor_form_meets_the_vectors)
     }
 }
 
-TEST_F(sync_cuda, words_of_every_length_with_a_kernel_of_its_own)
+TEST_F(sync_cuda, words_of_every_length_with_rows_in_registers)
 {
-    for (const unsigned n : { 5u, 6u, 8u, 10u, 12u, 16u, 20u }) {
-        for (const unsigned q : { 2u, 23u, 32u, 33u, 300u }) {
+    for (unsigned n = 2; n <= 20; ++n) {
+        for (const unsigned q : { 2u, 4u, 23u, 32u, 33u, 300u }) {
             if (q > 1u << n) {
                 continue;
             }
@@ -133,12 +133,15 @@ TEST_F(sync_cuda, words_of_every_length_with_a_kernel_of_its_own)
     }
 }
 
-TEST_F(sync_cuda, symbols_of_every_length_with_a_kernel_of_its_own)
+TEST_F(sync_cuda, symbols_of_every_length_with_rows_in_registers)
 {
     in_turn kind(3);
     for (const unsigned alphabet : { 3u, 4u, 16u }) {
-        for (const unsigned n : { 5u, 6u, 8u, 10u, 12u }) {
-            for (const unsigned q : { 2u, 23u, 32u, 33u, 200u }) {
+        for (unsigned n = 2; n <= 12; ++n) {
+            for (const unsigned q : { 2u, 9u, 23u, 32u, 33u, 200u }) {
+                if (q > std::pow(alphabet, n)) {
+                    continue;
+                }
                 const double p_substitute = q % 2 ? 0 : 0.03;
                 auto data = random_frames(codebook_random(n, q, 4, n, alphabet),
                                           { 0.02, 0.03, p_substitute, alphabet },
