@@ -140,6 +140,19 @@ bool items_fit(const sync_geometry& g, unsigned rows, const sync_code& code, int
                                most_shared(device);
 }
 
+//! A kernel with so many rows in registers, which words of that many symbols or a few
+//! less take; or none.
+template <class Kernel>
+struct kernel_of_rows {
+    Kernel run;
+    unsigned rows;
+};
+
+template <template <int, class, class> class Items>
+constexpr bool are_bits = false;
+template <>
+constexpr bool are_bits<bit_items> = true;
+
 template <class Row, class Metric>
 class linear_plan : public launch_plan
 {
@@ -227,14 +240,8 @@ private:
         double* prior_sums;
     };
 
-    // With rows in registers, for words of so many symbols or a few less.
-    struct kernel_of_rows {
-        kernel run;
-        unsigned rows;
-    };
-
     template <template <int, class, class> class Items, int N, int Spare>
-    static kernel_of_rows kernel_with(unsigned q)
+    static kernel_of_rows<kernel> kernel_with(unsigned q)
     {
         return { q <= 32 ? linear_words<Items, N, Spare, true, Row, Metric>
                          : linear_words<Items, N, Spare, false, Row, Metric>,
@@ -242,7 +249,7 @@ private:
     }
 
     template <template <int, class, class> class Items>
-    static kernel_of_rows kernel_for(unsigned n, unsigned q)
+    static kernel_of_rows<kernel> kernel_for(unsigned n, unsigned q)
     {
         if (n == 10) {
             return kernel_with<Items, 10, 0>(q);
@@ -268,8 +275,7 @@ private:
             case 12:
                 return kernel_with<Items, 12, 1>(q);
             }
-            if constexpr (std::is_same<Items<4, Row, Metric>,
-                                       bit_items<4, Row, Metric>>::value) {
+            if constexpr (are_bits<Items>) {
                 if (n > 12 && n <= 16) {
                     return kernel_with<Items, 16, 3>(q);
                 }
@@ -283,14 +289,14 @@ private:
     }
 
     // None for other words, and where a block has no room for what items weigh.
-    static kernel_of_rows own_kernel(const setup& setup, int device)
+    static kernel_of_rows<kernel> own_kernel(const setup& setup, int device)
     {
         const auto n = setup.code.n(), q = setup.code.q();
         const auto own = setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
                                                     : kernel_for<symbol_items>(n, q);
         return items_fit<Row, Metric>(make_geometry(setup), own.rows, setup.code, device)
                    ? own
-                   : kernel_of_rows{};
+                   : kernel_of_rows<kernel>{};
     }
 
     std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
@@ -305,7 +311,7 @@ private:
     }
 
     const sync_geometry d_geometry;
-    const kernel_of_rows d_own;
+    const kernel_of_rows<kernel> d_own;
     const kernel d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
@@ -713,16 +719,15 @@ public:
     linear_starts(const setup& setup, std::size_t frames, int device)
         : d_geometry(geometry_of_tries(setup)),
           d_starts(starts_of(setup, frames)),
-          d_own(setup.code.n() == 10 &&
-                items_fit<Row, Metric>(d_geometry, 10, setup.code, device)),
-          d_kernel(!d_own && has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
-                   : !d_own                         ? starts_of_any<false, Row, Metric>
-                   : setup.code.alphabet() == 2     ? kernel_with<bit_items>()
-                                                    : kernel_with<symbol_items>()),
+          d_own(own_kernel(setup, device)),
+          d_kernel(d_own.run                ? d_own.run
+                   : has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
+                                            : starts_of_any<false, Row, Metric>),
           d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(d_own ? packed(setup.code)
-                               : pack_segments(setup.code, d_segments, d_first_segment))),
+          d_words(upload(!d_own.run
+                             ? pack_segments(setup.code, d_segments, d_first_segment)
+                             : packed(setup.code))),
           d_warps(std::min(most_warps, (d_geometry.q + 31) / 32)),
           d_layout(layout(setup.code))
     {
@@ -744,7 +749,7 @@ public:
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        return d_own || d_segments == 1
+        return d_own.run || d_segments == 1
                    ? 0
                    : blocks(frames) * d_geometry.q * d_layout.window * sizeof(Row);
     }
@@ -778,17 +783,53 @@ private:
                             std::byte*,
                             std::byte*);
 
-    template <template <int, class, class> class Items>
-    kernel kernel_with() const
+    template <template <int, class, class> class Items, int N, int Spare>
+    static kernel_of_rows<kernel> kernel_with(unsigned q)
     {
-        return d_geometry.q > 32 ? starts_of_words<Items, 10, 0, false, Row, Metric>
-                                 : starts_of_words<Items, 10, 0, true, Row, Metric>;
+        return { q <= 32 ? starts_of_words<Items, N, Spare, true, Row, Metric>
+                         : starts_of_words<Items, N, Spare, false, Row, Metric>,
+                 N };
+    }
+
+    // Fewer than linear_plan has: frames are found with a part of a frame's work.
+    template <template <int, class, class> class Items>
+    static kernel_of_rows<kernel> kernel_for(unsigned n, unsigned q)
+    {
+        if (n == 10) {
+            return kernel_with<Items, 10, 0>(q);
+        }
+#ifndef GPUFEC_FEW_KERNELS
+        if constexpr (std::is_same<Metric, float>::value) {
+            if (n > 1 && n <= 12) {
+                return kernel_with<Items, 12, 10>(q);
+            }
+            if constexpr (are_bits<Items>) {
+                if (n > 12 && n <= 20) {
+                    return kernel_with<Items, 20, 7>(q);
+                }
+            }
+        }
+#endif
+        return {};
+    }
+
+    static kernel_of_rows<kernel> own_kernel(const setup& setup, int device)
+    {
+        const auto n = setup.code.n(), q = setup.code.q();
+        const auto own = setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
+                                                    : kernel_for<symbol_items>(n, q);
+        return items_fit<Row, Metric>(
+                   geometry_of_tries(setup), own.rows, setup.code, device)
+                   ? own
+                   : kernel_of_rows<kernel>{};
     }
 
     linear_layout layout(const sync_code& code) const
     {
-        return linear_layout::of<Row, Metric>(
-            d_geometry, d_geometry.n, d_warps, d_own ? symbols_of_items(code) : 0);
+        return linear_layout::of<Row, Metric>(d_geometry,
+                                              d_own.run ? d_own.rows : d_geometry.n,
+                                              d_warps,
+                                              d_own.run ? symbols_of_items(code) : 0);
     }
 
     static sync_geometry geometry_of_tries(const setup& setup)
@@ -824,7 +865,7 @@ private:
 
     const sync_geometry d_geometry;
     const start_geometry d_starts;
-    const bool d_own;
+    const kernel_of_rows<kernel> d_own;
     const kernel d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;

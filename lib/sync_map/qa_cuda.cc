@@ -348,6 +348,7 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
                               codebook_random(10, 8, N, 4),
                               codebook_random(7, 12, 2 * N, 4),
                               codebook_random(9, 70, N, 4),
+                              codebook_random(17, 6, N, 4),
                               codebook_random(10, 16, N, 4, 4),
                               codebook_random(10, 40, N, 4, 3),
                               codebook_random(4, 20, 2 * N, 4, 4) }) {
