@@ -6,6 +6,10 @@
 
 #include "input_kernels.h"
 
+#ifdef __AVX512BW__
+#include <immintrin.h>
+#endif
+
 namespace gr::gpufec::ldpc {
 namespace input {
 namespace GPUFEC_ISA {
@@ -39,15 +43,59 @@ void convert(const From* __restrict from,
     }
 }
 
-template <class From>
-constexpr converters<From> converters_of = { convert<From, std::int8_t>,
-                                             convert<From, std::int16_t>,
-                                             convert<From, float> };
+#ifdef __AVX512BW__
+// Sixty-four bytes at a time, of which there are so many.
+__attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
+                                                   std::size_t count,
+                                                   const std::int8_t* table,
+                                                   std::int8_t* to)
+{
+    __m512i t[4];
+    for (unsigned k = 0; k < 4; ++k) {
+        t[k] = _mm512_loadu_si512(table + 64 * k);
+    }
+    for (std::size_t i = 0; i + 64 <= count; i += 64) {
+        const __m512i x = _mm512_loadu_si512(from + i);
+        const __m512i positive = _mm512_permutex2var_epi8(t[0], x, t[1]);
+        const __m512i negative = _mm512_permutex2var_epi8(t[2], x, t[3]);
+        _mm512_storeu_si512(
+            to + i, _mm512_mask_mov_epi8(positive, _mm512_movepi8_mask(x), negative));
+    }
+}
+#endif
+
+// Bytes to bytes: many are looked up in a table of all, where the processor does that for
+// a vector of them at once.
+void convert_bytes(const std::int8_t* from,
+                   std::size_t count,
+                   float factor,
+                   float limit,
+                   std::int8_t* to)
+{
+#ifdef __AVX512BW__
+    if (count >= 1024 && __builtin_cpu_supports("avx512vbmi")) {
+        std::int8_t all[256], table[256];
+        for (int x = 0; x < 256; ++x) {
+            all[x] = std::int8_t(x);
+        }
+        convert(all, 256, factor, limit, table);
+        look_up(from, count, table, to);
+        const auto rest = count % 64;
+        from += count - rest;
+        to += count - rest;
+        count = rest;
+    }
+#endif
+    convert(from, count, factor, limit, to);
+}
 
 } // namespace
 
 extern const kernels all;
-const kernels all{ converters_of<std::int8_t>, converters_of<float> };
+const kernels all{
+    { convert_bytes, convert<std::int8_t, std::int16_t>, convert<std::int8_t, float> },
+    { convert<float, std::int8_t>, convert<float, std::int16_t>, convert<float, float> }
+};
 
 } // namespace GPUFEC_ISA
 } // namespace input
