@@ -10,6 +10,7 @@
 #include "cuda_frames.cuh"
 #include "cuda_linear_any.cuh"
 #include "cuda_links.cuh"
+#include "cuda_segments.cuh"
 #include "cuda_starts.cuh"
 #include "cuda_tries.cuh"
 #include "cuda_words.h"
@@ -153,6 +154,129 @@ constexpr bool are_bits = false;
 template <>
 constexpr bool are_bits<bit_items> = true;
 
+// Warps of a block for words of a code: one for every 32, as far as shared memory
+// reaches.
+template <class Row, class Metric>
+linear_layout make_layout(
+    const sync_geometry& g, unsigned rows, unsigned symbols, int device, unsigned& warps)
+{
+    const auto most = most_shared(device);
+    warps = std::min(most_warps, (g.q + 31) / 32);
+    const auto layout = [&] {
+        return linear_layout::of<Row, Metric>(g, rows, warps, symbols);
+    };
+    auto l = layout();
+    while (warps > 1 && l.bytes > most / 2) {
+        --warps;
+        l = layout();
+    }
+    return l;
+}
+
+// Blocks that a device holds at a time.
+template <class Kernel>
+std::size_t
+resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
+{
+    int resident = 0, multiprocessors = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &resident, kernel, int(threads), shared),
+          "occupancy");
+    check(
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "device attribute");
+    return std::size_t(std::max(1, resident)) * multiprocessors;
+}
+
+/* Few frames, which would leave most of a device idle, in segments: words of ten bits,
+ * without priors. GPUFEC_SYNC_SEGMENTS_TO, for tests: the most frames that are few. */
+template <class Row, class Metric>
+class segments
+{
+public:
+    segments(const setup& setup, const sync_geometry& g, int device)
+        : d_geometry(g), d_cut(g.symbols, g.outputs)
+    {
+        if (setup.code.alphabet() != 2 || g.n != 10 || g.priors ||
+            g.window > chain_threads) {
+            return;
+        }
+        d_kernel = g.q <= 32 ? work_on_segments<bit_items, 10, true, Row, Metric>
+                             : work_on_segments<bit_items, 10, false, Row, Metric>;
+        d_layout = make_layout<Row, Metric>(g, g.n, 0, device, d_warps);
+        allow_shared(d_kernel, d_layout.bytes, "the window of drifts");
+        d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
+        // A matrix' rows are soon computed where they are a few times what a device
+        // holds.
+        const char* const to = std::getenv("GPUFEC_SYNC_SEGMENTS_TO");
+        d_most = to ? std::atoi(to) : 4 * d_resident / (d_cut.count * g.window);
+    }
+
+    bool take(std::size_t frames) const { return frames <= d_most; }
+
+    std::size_t work_bytes(std::size_t frames) const
+    {
+        carver c(nullptr);
+        carve(c, std::min(frames, d_most));
+        return c.used();
+    }
+
+    void launch(const sync_geometry& g,
+                const linear_memory& words,
+                std::byte* work,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status,
+                cudaStream_t stream) const
+    {
+        carver c(work);
+        const auto memory = carve(c, g.frames);
+        const row_weights<Row> weights(g);
+        const auto run = [&](segment_work what, std::size_t jobs) {
+            d_kernel<<<unsigned(std::min(jobs, d_resident)),
+                       32 * d_warps,
+                       d_layout.bytes,
+                       stream>>>(
+                g, d_cut, d_layout, weights, words, memory, what, input, output, status);
+        };
+        run(segment_work::transfers, std::size_t(g.frames) * d_cut.count * g.window);
+        chain<<<g.frames, 2 * chain_threads, chain_bytes<Metric>(g, d_cut), stream>>>(
+            g, d_cut, memory, input, output, status);
+        run(segment_work::symbols, std::size_t(g.frames) * d_cut.putting_out);
+    }
+
+private:
+    using kernel = void (*)(const sync_geometry,
+                            const segment_geometry,
+                            const linear_layout,
+                            const row_weights<Row>,
+                            const linear_memory,
+                            const segment_memory<Metric>,
+                            segment_work,
+                            const std::byte*,
+                            std::byte*,
+                            const sync_status*);
+
+    segment_memory<Metric> carve(carver& c, std::size_t frames) const
+    {
+        const std::size_t W = d_geometry.window, matrices = frames * d_cut.count;
+        const auto blocks = std::min(frames * d_cut.putting_out, d_resident);
+        return { c.take<Metric>(matrices * W * W),
+                 c.take<std::int32_t>(matrices * W),
+                 c.take<Metric>((matrices + frames) * 2 * W),
+                 c.take<Metric>(blocks * segment_symbols * d_layout.length) };
+    }
+
+    static constexpr auto chain = chain_segments<Metric>;
+
+    const sync_geometry d_geometry;
+    const segment_geometry d_cut;
+    kernel d_kernel = nullptr;
+    unsigned d_warps = 1;
+    linear_layout d_layout{};
+    std::size_t d_resident = 0, d_most = 0;
+};
+
 template <class Row, class Metric>
 class linear_plan : public launch_plan
 {
@@ -170,42 +294,26 @@ public:
           d_kernel(d_own.run                ? d_own.run
                    : has_likelihoods(setup) ? linear_any<true, Row, Metric>
                                             : linear_any<false, Row, Metric>),
-          d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
-          d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(!d_own.run
-                             ? pack_segments(setup.code, d_segments, d_first_segment)
-                             : packed(setup.code)))
+          d_parts((d_geometry.n + nibble_segment - 1) / nibble_segment),
+          d_first_part(d_geometry.n - (d_parts - 1) * nibble_segment),
+          d_words(upload(!d_own.run ? pack_segments(setup.code, d_parts, d_first_part)
+                                    : packed(setup.code))),
+          d_segments(setup, d_geometry, device)
     {
-        // A warp for every 32 words, as far as shared memory reaches.
-        const auto most = most_shared(device);
-        d_warps = std::min(most_warps, (d_geometry.q + 31) / 32);
-        const auto layout = [&] {
-            return linear_layout::of<Row, Metric>(d_geometry,
-                                                  d_own.run ? d_own.rows : d_geometry.n,
-                                                  d_warps,
-                                                  d_own.run ? symbols_of_items(setup.code)
-                                                            : 0);
-        };
-        for (d_layout = layout(); d_warps > 1 && d_layout.bytes > most / 2;) {
-            --d_warps;
-            d_layout = layout();
-        }
+        d_layout = make_layout<Row, Metric>(d_geometry,
+                                            d_own.run ? d_own.rows : d_geometry.n,
+                                            d_own.run ? symbols_of_items(setup.code) : 0,
+                                            device,
+                                            d_warps);
         allow_shared(d_kernel, d_layout.bytes, "the window of drifts");
-        int resident = 0, multiprocessors = 0;
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                  &resident, d_kernel, 32 * d_warps, d_layout.bytes),
-              "occupancy");
-        check(cudaDeviceGetAttribute(
-                  &multiprocessors, cudaDevAttrMultiProcessorCount, device),
-              "device attribute");
-        d_resident = std::size_t(std::max(1, resident)) * multiprocessors;
+        d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
         carver c(nullptr);
         carve(c, blocks(frames));
-        return c.used();
+        return std::max(c.used(), d_segments.work_bytes(frames));
     }
 
     void launch(sync_geometry g,
@@ -219,8 +327,11 @@ public:
         carver c(work);
         const auto grid = blocks(g.frames);
         const auto w = carve(c, grid);
-        const linear_memory memory{ d_words.get(), d_segments, d_first_segment,
-                                    w.alpha,       w.rows,     w.prior_sums };
+        const linear_memory memory{ d_words.get(), d_parts, d_first_part,
+                                    w.alpha,       w.rows,  w.prior_sums };
+        if (d_segments.take(g.frames)) {
+            return d_segments.launch(g, memory, work, input, output, status, stream);
+        }
         d_kernel<<<grid, 32 * d_warps, d_layout.bytes, stream>>>(
             g, d_layout, row_weights<Row>(g), memory, input, output, status);
     }
@@ -304,7 +415,7 @@ private:
     pieces carve(carver& c, std::size_t count) const
     {
         const auto& g = d_geometry;
-        const std::size_t rows = d_own.run || d_segments == 1 ? 0 : count * g.q;
+        const std::size_t rows = d_own.run || d_parts == 1 ? 0 : count * g.q;
         return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length),
                  c.take<Row>(rows * d_layout.window),
                  c.take<double>(g.priors ? count * g.outputs : 0) };
@@ -313,8 +424,9 @@ private:
     const sync_geometry d_geometry;
     const kernel_of_rows<kernel> d_own;
     const kernel d_kernel;
-    const unsigned d_segments, d_first_segment;
+    const unsigned d_parts, d_first_part;
     const buffer<std::uint32_t> d_words;
+    const segments<Row, Metric> d_segments;
     unsigned d_warps = 1;
     linear_layout d_layout;
     std::size_t d_resident = 1;
@@ -727,24 +839,15 @@ public:
           d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
           d_words(upload(!d_own.run
                              ? pack_segments(setup.code, d_segments, d_first_segment)
-                             : packed(setup.code))),
-          d_warps(std::min(most_warps, (d_geometry.q + 31) / 32)),
-          d_layout(layout(setup.code))
+                             : packed(setup.code)))
     {
-        int resident = 0, multiprocessors = 0;
-        const auto most = most_shared(device);
-        while (d_warps > 1 && d_layout.bytes > most / 2) {
-            --d_warps;
-            d_layout = layout(setup.code);
-        }
+        d_layout = make_layout<Row, Metric>(d_geometry,
+                                            d_own.run ? d_own.rows : d_geometry.n,
+                                            d_own.run ? symbols_of_items(setup.code) : 0,
+                                            device,
+                                            d_warps);
         allow_shared(d_kernel, d_layout.bytes, "the search for frames");
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                  &resident, d_kernel, 32 * d_warps, d_layout.bytes),
-              "occupancy");
-        check(cudaDeviceGetAttribute(
-                  &multiprocessors, cudaDevAttrMultiProcessorCount, device),
-              "device attribute");
-        d_resident = std::size_t(std::max(1, resident)) * multiprocessors;
+        d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
     }
 
     std::size_t work_bytes(std::size_t frames) const override
@@ -824,14 +927,6 @@ private:
                    : kernel_of_rows<kernel>{};
     }
 
-    linear_layout layout(const sync_code& code) const
-    {
-        return linear_layout::of<Row, Metric>(d_geometry,
-                                              d_own.run ? d_own.rows : d_geometry.n,
-                                              d_warps,
-                                              d_own.run ? symbols_of_items(code) : 0);
-    }
-
     static sync_geometry geometry_of_tries(const setup& setup)
     {
         auto g = make_geometry(setup);
@@ -869,7 +964,7 @@ private:
     const kernel d_kernel;
     const unsigned d_segments, d_first_segment;
     const buffer<std::uint32_t> d_words;
-    unsigned d_warps;
+    unsigned d_warps = 1;
     linear_layout d_layout;
     std::size_t d_resident = 1;
 };

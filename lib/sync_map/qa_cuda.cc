@@ -548,22 +548,58 @@ TEST_F(sync_cuda, links_are_compared_as_on_the_host)
     }
 }
 
-// Words of ten bits as tries, which otherwise large batches alone are decoded with.
-class sync_cuda_tries : public sync_cuda
+// Words of ten bits by each of their kernels, whatever the size of batches: as tries, in
+// segments, and a frame per block.
+enum class kernels { tries, segments, frames };
+
+class sync_cuda_ten_bits : public sync_cuda, public testing::WithParamInterface<kernels>
 {
 protected:
     void SetUp() override
     {
         sync_cuda::SetUp();
-        setenv("GPUFEC_SYNC_TRIES_FROM", "1", true);
+        const auto set = [](const char* name, bool all) {
+            setenv(name, all ? "1000000" : "0", true);
+        };
+        set("GPUFEC_SYNC_TRIES_FROM", GetParam() != kernels::tries);
+        set("GPUFEC_SYNC_SEGMENTS_TO", GetParam() == kernels::segments);
     }
-    void TearDown() override { unsetenv("GPUFEC_SYNC_TRIES_FROM"); }
+    void TearDown() override
+    {
+        unsetenv("GPUFEC_SYNC_TRIES_FROM");
+        unsetenv("GPUFEC_SYNC_SEGMENTS_TO");
+    }
+
+    // So many frames; fewer where that would take minutes.
+    static unsigned count(unsigned frames, unsigned least)
+    {
+        return small_scale() && GetParam() == kernels::segments ? least : frames;
+    }
+
+    // Tries have their sums in the precision of their lattices.
+    static std::vector<sync_precision> own_precisions()
+    {
+        std::vector<sync_precision> all{ sync_precision::float64,
+                                         sync_precision::float32 };
+        if (GetParam() != kernels::tries) {
+            all.push_back(sync_precision::mixed);
+        }
+        return all;
+    }
 };
 
-const sync_precision pure_precisions[] = { sync_precision::float64,
-                                           sync_precision::float32 };
+INSTANTIATE_TEST_SUITE_P(by,
+                         sync_cuda_ten_bits,
+                         testing::Values(kernels::tries,
+                                         kernels::segments,
+                                         kernels::frames),
+                         [](const auto& info) {
+                             return info.param == kernels::tries      ? "tries"
+                                    : info.param == kernels::segments ? "segments"
+                                                                      : "frames";
+                         });
 
-TEST_F(sync_cuda_tries, meet_the_vectors)
+TEST_P(sync_cuda_ten_bits, meet_the_vectors)
 {
     auto all = vectors();
     all.erase(std::remove_if(all.begin(),
@@ -574,7 +610,7 @@ TEST_F(sync_cuda_tries, meet_the_vectors)
         GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
     }
     for (const auto& v : all) {
-        for (const auto precision : pure_precisions) {
+        for (const auto precision : own_precisions()) {
             check_vector(v,
                          options_of(v, precision),
                          make,
@@ -586,7 +622,7 @@ TEST_F(sync_cuda_tries, meet_the_vectors)
 
 // Windows of one lane and of many; every way in which insertions reach the next lane; and
 // channels that are for the other kernels.
-TEST_F(sync_cuda_tries, codes_and_channels_of_any_kind)
+TEST_P(sync_cuda_ten_bits, codes_and_channels_of_any_kind)
 {
     const bsid_model channels[] = {
         { 1e-3, 1e-3, 0 },    { 1e-4, 1e-3, 0.01 }, { 0.012, 0.02, 0 },
@@ -602,8 +638,13 @@ TEST_F(sync_cuda_tries, codes_and_channels_of_any_kind)
             const unsigned N = small_scale() ? 5 : 12;
             const auto code = q == 32 ? codebook_davey_mackay(10, q, N, 4)
                                       : codebook_random(10, q, N, 4);
-            auto data = random_frames(code, channel, small_scale() ? 3 : q > 33 ? 4 : 20);
-            for (const auto precision : pure_precisions) {
+            auto data = random_frames(code,
+                                      channel,
+                                      count(small_scale() ? 3
+                                            : q > 33      ? 4
+                                                          : 20,
+                                            1));
+            for (const auto precision : own_precisions()) {
                 data.options.precision = precision;
                 // Codes without much redundancy make more of what floats round: the CPU's
                 // float decoder differs by up to 4e-6.
@@ -615,9 +656,10 @@ TEST_F(sync_cuda_tries, codes_and_channels_of_any_kind)
     }
 }
 
-TEST_F(sync_cuda_tries, erasures_bursts_and_boundary_priors)
+TEST_P(sync_cuda_ten_bits, erasures_bursts_and_boundary_priors)
 {
-    auto data = random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, 21);
+    auto data =
+        random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, count(21, 7));
     auto& o = data.options;
     // Items erased, inserted, lost, all of them unknown, and frames of the extreme
     // lengths.
@@ -638,7 +680,7 @@ TEST_F(sync_cuda_tries, erasures_bursts_and_boundary_priors)
     const auto window = decoder_window(o);
     data.received[5].resize(o.code.frame_bits() + window.first + 6);
     data.received[6].resize(o.code.frame_bits() + window.last - 6, 1);
-    for (const auto precision : pure_precisions) {
+    for (const auto precision : own_precisions()) {
         o.precision = precision;
         check_against_reference(data, o, make, tolerance(precision));
         o.start = { 0, { 0.5, 0.3, 0.2 } };
@@ -649,9 +691,10 @@ TEST_F(sync_cuda_tries, erasures_bursts_and_boundary_priors)
     }
 }
 
-TEST_F(sync_cuda_tries, outputs_follow_the_posteriors)
+TEST_P(sync_cuda_ten_bits, outputs_follow_the_posteriors)
 {
-    auto data = random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, 30);
+    auto data =
+        random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, count(30, 4));
     auto& o = data.options;
     data.received[0].resize(5);
     const auto with = [&](sync_output output) {
@@ -693,7 +736,7 @@ TEST_F(sync_cuda_tries, outputs_follow_the_posteriors)
     }
 }
 
-TEST_F(sync_cuda_tries, frames_and_streams_are_those_of_the_cpu)
+TEST_P(sync_cuda_ten_bits, frames_and_streams_are_those_of_the_cpu)
 {
     const unsigned frames = small_scale() ? 6 : 40;
     const auto data =
@@ -701,7 +744,7 @@ TEST_F(sync_cuda_tries, frames_and_streams_are_those_of_the_cpu)
                       { 0.01, 0.01, 0 },
                       frames);
     for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
-        for (const auto precision : pure_precisions) {
+        for (const auto precision : own_precisions()) {
             auto o = data.options;
             o.mode = mode;
             o.precision = precision;
