@@ -38,7 +38,7 @@ slots           int            3     batches in flight
 max-latency-ms  real           50    a batch that does not fill in this time goes as it is
 backend         auto|cuda|cpu  auto
 device          text           0     CUDA device, or several, comma separated
-threads         int            1     of the CPU backend
+threads         int            1     of the CPU backend, or that copy for a GPU
 device-timeout-ms real         10000 a device that is not through with a batch by then is given up; 0: never
 )";
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <random>
 #include <thread>
 
 namespace gr::gpufec {
@@ -266,6 +267,49 @@ TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
                    (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
         },
         "");
+}
+
+// Enough input for threads to copy it, of which the first item is pushed by itself.
+template <class Decoder, class Options>
+std::vector<std::uint8_t> decoded_with_threads(Options o, unsigned threads)
+{
+    o.where = backend::cuda;
+    o.threads = threads;
+    o.batch = 1000;
+    std::mt19937 random(1);
+    std::vector<float> values(700000);
+    for (auto& v : values) {
+        v = float(random() % 255) - 127;
+    }
+    Decoder decoder(o);
+    std::vector<std::uint8_t> out, bits(1 << 20);
+    for (std::size_t at = 0; at < values.size() || !decoder.done();) {
+        at += decoder.push(&values[std::min(at, values.size() - 1)],
+                           at == 0 ? 1 : values.size() - at);
+        if (at == values.size()) {
+            decoder.finish();
+        }
+        const auto n = decoder.pull_packed(bits.data(), bits.size());
+        out.insert(out.end(), bits.begin(), bits.begin() + n);
+        decoder.wait(std::chrono::milliseconds(n ? 0 : 10));
+    }
+    return out;
+}
+
+TEST(decoders_copying, threads_do_not_change_what_is_decoded)
+{
+    viterbi_options viterbi(conv_code(7, { 0171, 0133 }));
+    viterbi.format = soft_format::float32;
+    ldpc_options ldpc;
+    ldpc.codes = { ldpc_code::dvbs2("short", "8/9") };
+    ldpc.format = llr_format::float32;
+    ldpc.max_iterations = 1;
+    const auto bits = decoded_with_threads<viterbi_decoder>(viterbi, 1);
+    EXPECT_GT(bits.size(), 40000u);
+    EXPECT_EQ(decoded_with_threads<viterbi_decoder>(viterbi, 4), bits);
+    const auto messages = decoded_with_threads<ldpc_decoder>(ldpc, 1);
+    EXPECT_EQ(messages.size(), 700000 / 16200 * 14400u / 8);
+    EXPECT_EQ(decoded_with_threads<ldpc_decoder>(ldpc, 4), messages);
 }
 
 // Frames that are lent, while another channel waits for those in flight: a caller who

@@ -98,18 +98,18 @@ public:
                 taken += m;
                 continue;
             }
-            // A whole frame goes to the slot at once; pieces of one are gathered first,
-            // and what is sent of a codeword.
-            const bool at_once = m == n && code.sent_positions().empty();
-            auto* const to = at_once ? place_of_frame() : d_partial.data();
+            // Whole frames go to the slot at once; pieces of one are gathered first, and
+            // what is sent of a codeword.
+            if (m == n && code.sent_positions().empty()) {
+                taken += add_frames(values, taken, n, (count - taken) / n);
+                continue;
+            }
             format().convert(
-                values, taken, m, to + (at_once ? 0 : d_have * d_setup->value_bytes()));
+                values, taken, m, d_partial.data() + d_have * d_setup->value_bytes());
             taken += m;
             d_have += m;
             if (d_have == n) {
-                if (!at_once) {
-                    spread_sent(code, *d_setup, d_partial.data(), place_of_frame());
-                }
+                spread_sent(code, *d_setup, d_partial.data(), place_of_frame());
                 d_have = 0;
                 if (d_filling->full()) {
                     advance();
@@ -274,6 +274,28 @@ private:
     {
         d_deadline.start();
         return d_pipeline->filling()->input + d_filling->add(d_kind.code, soft_factor());
+    }
+
+    // As many of \p count frames of n values as there is room for; says how many values.
+    std::size_t
+    add_frames(const void* values, std::size_t first, std::size_t n, std::size_t count)
+    {
+        const auto& f = format();
+        auto* const to = place_of_frame();
+        std::size_t frames = 1;
+        for (; frames < count && !d_filling->full(); ++frames) {
+            place_of_frame();
+        }
+        const auto bytes = d_setup->frame_input_bytes(d_options.codes[d_kind.code]);
+        copy(frames, bytes, [&](std::size_t begin, std::size_t some) {
+            for (auto k = begin; k < begin + some; ++k) {
+                f.convert(values, first + k * n, n, to + k * bytes);
+            }
+        });
+        if (d_filling->full()) {
+            advance();
+        }
+        return frames * n;
     }
 
     // Where symbols are in a slot that has them as they came.

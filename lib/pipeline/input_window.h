@@ -32,6 +32,8 @@ public:
     {
     }
 
+    std::size_t item_bytes() const { return d_item_bytes; } //!< in slots
+
     //! The first item of the open batch.
     std::uint64_t first() const { return d_first; }
     //! The first item that was not taken yet.

@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "copy_team.h"
 #include "deadline_timer.h"
 #include "worker_pool.h"
 #include <gtest/gtest.h>
@@ -41,6 +42,28 @@ TEST(worker_pool, does_every_chunk_once)
         }
         for (const auto& r : runs) {
             EXPECT_EQ(r, 1);
+        }
+    }
+}
+
+TEST(copy_team, copies_every_unit_once)
+{
+    for (const unsigned threads : { 1u, 2u, 5u, 100u }) {
+        copy_team copies(threads);
+        for (const std::size_t units : { 0u, 1u, 3u, 7000u }) {
+            std::vector<std::atomic<int>> runs(units);
+            std::atomic<unsigned> parts{ 0 };
+            copies(units, 1u << 10, [&](std::size_t first, std::size_t count) {
+                ++parts;
+                for (auto i = first; i < first + count; ++i) {
+                    ++runs[i];
+                }
+            });
+            for (const auto& r : runs) {
+                ASSERT_EQ(r, 1);
+            }
+            // 7 MB are worth 8 threads, 3 kB are not worth two.
+            EXPECT_EQ(parts, units == 7000 ? std::min(threads, 8u) : 1u);
         }
     }
 }

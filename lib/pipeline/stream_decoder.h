@@ -9,6 +9,7 @@
 #include "backends.h"
 #include "batch_deadline.h"
 #include "checked_size.h"
+#include "copy_team.h"
 #include "engine.h"
 #include "host_memory.h"
 #include "input_window.h"
@@ -225,7 +226,10 @@ protected:
             const auto n = std::min(count - taken, items_wanted());
             if (n > 0) {
                 if (!d_input.lending()) {
-                    store(taken, n, d_pipeline->filling()->input + d_input.bytes());
+                    auto* const to = d_pipeline->filling()->input + d_input.bytes();
+                    copy(n, d_input.item_bytes(), [&](std::size_t first, std::size_t m) {
+                        store(taken + first, m, to + first * d_input.item_bytes());
+                    });
                 }
                 d_input.took(n);
                 taken += n;
@@ -234,6 +238,18 @@ protected:
             advance();
         }
         return taken;
+    }
+
+    //! Copies what is pushed: part(first, count) does so for some of \p units of \p bytes
+    //! each. Threads of the CPU help where it does not decode.
+    template <class Part>
+    void copy(std::size_t units, std::size_t bytes, const Part& part)
+    {
+        if (d_run.threads > 1 && active_backend() != "cpu") {
+            d_copies(units, bytes, part);
+        } else {
+            part(0, units);
+        }
     }
 
     //! Where the open batch's input begins; nullptr while every slot is in flight.
@@ -382,6 +398,7 @@ private:
     lent_memory d_locked; // memory to lend from, whose pages are locked
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // where a device decodes
+    copy_team d_copies{ d_run.threads };
 };
 
 } // namespace gr::gpufec

@@ -1,0 +1,78 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Threads that help a decoder's caller to copy what it pushes. */
+
+#ifndef INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H
+#define INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H
+
+#include "worker_pool.h"
+#include <condition_variable>
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+
+namespace gr::gpufec {
+
+class copy_team
+{
+public:
+    //! \p threads with the caller's; others start when they are wanted first.
+    explicit copy_team(unsigned threads) : d_threads(std::min(threads, most_threads)) {}
+
+    /*! Calls copy(first, count), which must not throw, until all \p units of \p bytes
+     * each are copied: at once for parts that are worth it. */
+    template <class Copy>
+    void operator()(std::size_t units, std::size_t bytes, const Copy& copy)
+    {
+        const auto parts =
+            std::min<std::size_t>({ d_threads, units, units * bytes / least_part });
+        if (parts <= 1 || !start()) {
+            return copy(0, units);
+        }
+        const auto part = [&](std::size_t k) {
+            const auto first = units * k / parts;
+            copy(first, units * (k + 1) / parts - first);
+        };
+        d_done = false;
+        d_helpers->submit(0, parts - 1, [&](std::size_t k, unsigned) { part(k + 1); });
+        part(0);
+        std::unique_lock<std::mutex> lock(d_mutex);
+        d_wake.wait(lock, [this] { return d_done; });
+    }
+
+private:
+    // More do not copy faster on any machine that was measured.
+    static constexpr unsigned most_threads = 8;
+    static constexpr std::size_t least_part = 256u << 10;
+
+    // Whether there are helpers; without them the caller copies by itself.
+    bool start()
+    {
+        if (!d_helpers && d_threads > 1) {
+            try {
+                d_helpers.emplace(d_threads - 1);
+            } catch (const std::runtime_error&) {
+                d_threads = 1;
+                return false;
+            }
+            d_helpers->on_completion([this] {
+                const std::lock_guard<std::mutex> lock(d_mutex);
+                d_done = true;
+                d_wake.notify_one();
+            });
+        }
+        return bool(d_helpers);
+    }
+
+    unsigned d_threads;
+    std::mutex d_mutex;
+    std::condition_variable d_wake;
+    bool d_done = false;
+    std::optional<worker_pool> d_helpers; // last: its threads use the others
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H */
