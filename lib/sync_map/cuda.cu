@@ -141,14 +141,6 @@ bool items_fit(const sync_geometry& g, unsigned rows, const sync_code& code, int
                                most_shared(device);
 }
 
-//! A kernel with so many rows in registers, which words of that many symbols or a few
-//! less take; or none.
-template <class Kernel>
-struct kernel_of_rows {
-    Kernel run;
-    unsigned rows;
-};
-
 template <template <int, class, class> class Items>
 constexpr bool are_bits = false;
 template <>
@@ -187,6 +179,56 @@ resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
         "device attribute");
     return std::size_t(std::max(1, resident)) * multiprocessors;
 }
+
+//! A kernel with so many rows in registers, which words of that many symbols or a few
+//! less take; or none.
+template <class Kernel>
+struct kernel_of_rows {
+    Kernel run;
+    unsigned rows;
+};
+
+//! The kernel that words of a code are for, and how they and its blocks' memory lie.
+template <class Row, class Metric, class Kernel>
+struct linear_kernel {
+    //! \p own: taken if there is one, and a block has room for what items weigh.
+    linear_kernel(const setup& setup,
+                  const sync_geometry& g,
+                  const kernel_of_rows<Kernel>& own,
+                  Kernel for_any,
+                  const char* window,
+                  int device)
+        : in_registers(own.run &&
+                       items_fit<Row, Metric>(g, own.rows, setup.code, device)),
+          run(in_registers ? own.run : for_any),
+          parts((g.n + nibble_segment - 1) / nibble_segment),
+          first_part(g.n - (parts - 1) * nibble_segment),
+          words(upload(in_registers ? packed(setup.code)
+                                    : pack_segments(setup.code, parts, first_part))),
+          layout(make_layout<Row, Metric>(g,
+                                          in_registers ? own.rows : g.n,
+                                          in_registers ? symbols_of_items(setup.code) : 0,
+                                          device,
+                                          warps))
+    {
+        allow_shared(run, layout.bytes, window);
+        resident = resident_blocks(run, 32 * warps, layout.bytes, device);
+    }
+
+    // Values that lie between the parts of a word, of so many blocks.
+    std::size_t rows_between(const sync_geometry& g, std::size_t blocks) const
+    {
+        return in_registers || parts == 1 ? 0 : blocks * g.q * layout.window;
+    }
+
+    const bool in_registers;
+    const Kernel run;
+    const unsigned parts, first_part; // of a word, where it is not in registers
+    const buffer<std::uint32_t> words;
+    unsigned warps = 1;
+    const linear_layout layout;
+    std::size_t resident = 1; // blocks
+};
 
 /* Few frames, which would leave most of a device idle, in segments: words of ten bits,
  * without priors. GPUFEC_SYNC_SEGMENTS_TO, for tests: the most frames that are few. */
@@ -290,23 +332,15 @@ public:
 
     linear_plan(const setup& setup, int device)
         : d_geometry(make_geometry(setup)),
-          d_own(own_kernel(setup, device)),
-          d_kernel(d_own.run                ? d_own.run
-                   : has_likelihoods(setup) ? linear_any<true, Row, Metric>
-                                            : linear_any<false, Row, Metric>),
-          d_parts((d_geometry.n + nibble_segment - 1) / nibble_segment),
-          d_first_part(d_geometry.n - (d_parts - 1) * nibble_segment),
-          d_words(upload(!d_own.run ? pack_segments(setup.code, d_parts, d_first_part)
-                                    : packed(setup.code))),
+          d_kernel(setup,
+                   d_geometry,
+                   own_kernel(setup),
+                   has_likelihoods(setup) ? linear_any<true, Row, Metric>
+                                          : linear_any<false, Row, Metric>,
+                   "the window of drifts",
+                   device),
           d_segments(setup, d_geometry, device)
     {
-        d_layout = make_layout<Row, Metric>(d_geometry,
-                                            d_own.run ? d_own.rows : d_geometry.n,
-                                            d_own.run ? symbols_of_items(setup.code) : 0,
-                                            device,
-                                            d_warps);
-        allow_shared(d_kernel, d_layout.bytes, "the window of drifts");
-        d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
     }
 
     std::size_t work_bytes(std::size_t frames) const override
@@ -327,13 +361,15 @@ public:
         carver c(work);
         const auto grid = blocks(g.frames);
         const auto w = carve(c, grid);
-        const linear_memory memory{ d_words.get(), d_parts, d_first_part,
-                                    w.alpha,       w.rows,  w.prior_sums };
+        const linear_memory memory{
+            d_kernel.words.get(), d_kernel.parts, d_kernel.first_part, w.alpha, w.rows,
+            w.prior_sums
+        };
         if (d_segments.take(g.frames)) {
             return d_segments.launch(g, memory, work, input, output, status, stream);
         }
-        d_kernel<<<grid, 32 * d_warps, d_layout.bytes, stream>>>(
-            g, d_layout, row_weights<Row>(g), memory, input, output, status);
+        d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
+            g, d_kernel.layout, row_weights<Row>(g), memory, input, output, status);
     }
 
 private:
@@ -399,37 +435,29 @@ private:
         return {};
     }
 
-    // None for other words, and where a block has no room for what items weigh.
-    static kernel_of_rows<kernel> own_kernel(const setup& setup, int device)
+    static kernel_of_rows<kernel> own_kernel(const setup& setup)
     {
         const auto n = setup.code.n(), q = setup.code.q();
-        const auto own = setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
-                                                    : kernel_for<symbol_items>(n, q);
-        return items_fit<Row, Metric>(make_geometry(setup), own.rows, setup.code, device)
-                   ? own
-                   : kernel_of_rows<kernel>{};
+        return setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
+                                          : kernel_for<symbol_items>(n, q);
     }
 
-    std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
+    std::size_t blocks(std::size_t frames) const
+    {
+        return std::min(frames, d_kernel.resident);
+    }
 
     pieces carve(carver& c, std::size_t count) const
     {
         const auto& g = d_geometry;
-        const std::size_t rows = d_own.run || d_parts == 1 ? 0 : count * g.q;
-        return { c.take<Metric>(count * (g.symbols + 1) * d_layout.length),
-                 c.take<Row>(rows * d_layout.window),
+        return { c.take<Metric>(count * (g.symbols + 1) * d_kernel.layout.length),
+                 c.take<Row>(d_kernel.rows_between(g, count)),
                  c.take<double>(g.priors ? count * g.outputs : 0) };
     }
 
     const sync_geometry d_geometry;
-    const kernel_of_rows<kernel> d_own;
-    const kernel d_kernel;
-    const unsigned d_parts, d_first_part;
-    const buffer<std::uint32_t> d_words;
+    const linear_kernel<Row, Metric, kernel> d_kernel;
     const segments<Row, Metric> d_segments;
-    unsigned d_warps = 1;
-    linear_layout d_layout;
-    std::size_t d_resident = 1;
 };
 
 // ---- the linear form, words of ten bits as tries ----
@@ -831,30 +859,19 @@ public:
     linear_starts(const setup& setup, std::size_t frames, int device)
         : d_geometry(geometry_of_tries(setup)),
           d_starts(starts_of(setup, frames)),
-          d_own(own_kernel(setup, device)),
-          d_kernel(d_own.run                ? d_own.run
-                   : has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
-                                            : starts_of_any<false, Row, Metric>),
-          d_segments((d_geometry.n + nibble_segment - 1) / nibble_segment),
-          d_first_segment(d_geometry.n - (d_segments - 1) * nibble_segment),
-          d_words(upload(!d_own.run
-                             ? pack_segments(setup.code, d_segments, d_first_segment)
-                             : packed(setup.code)))
+          d_kernel(setup,
+                   d_geometry,
+                   own_kernel(setup),
+                   has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
+                                          : starts_of_any<false, Row, Metric>,
+                   "the search for frames",
+                   device)
     {
-        d_layout = make_layout<Row, Metric>(d_geometry,
-                                            d_own.run ? d_own.rows : d_geometry.n,
-                                            d_own.run ? symbols_of_items(setup.code) : 0,
-                                            device,
-                                            d_warps);
-        allow_shared(d_kernel, d_layout.bytes, "the search for frames");
-        d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        return d_own.run || d_segments == 1
-                   ? 0
-                   : blocks(frames) * d_geometry.q * d_layout.window * sizeof(Row);
+        return d_kernel.rows_between(d_geometry, blocks(frames)) * sizeof(Row);
     }
 
     void launch(const job& j,
@@ -869,11 +886,22 @@ public:
         g.symbols = j.warmup;
         auto starts = d_starts;
         starts.items = j.items;
-        const linear_memory memory{ d_words.get(), d_segments, d_first_segment,
-                                    nullptr,       work,       nullptr };
+        const linear_memory memory{ d_kernel.words.get(),
+                                    d_kernel.parts,
+                                    d_kernel.first_part,
+                                    nullptr,
+                                    work,
+                                    nullptr };
         const auto grid = blocks(j.frames);
-        d_kernel<<<grid, 32 * d_warps, d_layout.bytes, stream>>>(
-            g, starts, d_layout, row_weights<Row>(g), memory, batch, frames, output);
+        d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
+            g,
+            starts,
+            d_kernel.layout,
+            row_weights<Row>(g),
+            memory,
+            batch,
+            frames,
+            output);
     }
 
 private:
@@ -916,15 +944,11 @@ private:
         return {};
     }
 
-    static kernel_of_rows<kernel> own_kernel(const setup& setup, int device)
+    static kernel_of_rows<kernel> own_kernel(const setup& setup)
     {
         const auto n = setup.code.n(), q = setup.code.q();
-        const auto own = setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
-                                                    : kernel_for<symbol_items>(n, q);
-        return items_fit<Row, Metric>(
-                   geometry_of_tries(setup), own.rows, setup.code, device)
-                   ? own
-                   : kernel_of_rows<kernel>{};
+        return setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
+                                          : kernel_for<symbol_items>(n, q);
     }
 
     static sync_geometry geometry_of_tries(const setup& setup)
@@ -956,17 +980,14 @@ private:
         return s;
     }
 
-    std::size_t blocks(std::size_t frames) const { return std::min(frames, d_resident); }
+    std::size_t blocks(std::size_t frames) const
+    {
+        return std::min(frames, d_kernel.resident);
+    }
 
     const sync_geometry d_geometry;
     const start_geometry d_starts;
-    const kernel_of_rows<kernel> d_own;
-    const kernel d_kernel;
-    const unsigned d_segments, d_first_segment;
-    const buffer<std::uint32_t> d_words;
-    unsigned d_warps = 1;
-    linear_layout d_layout;
-    std::size_t d_resident = 1;
+    const linear_kernel<Row, Metric, kernel> d_kernel;
 };
 
 // Nothing for frames that do not search.
