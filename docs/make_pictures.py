@@ -15,9 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import wave
-
-import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
@@ -35,24 +32,6 @@ WINDOWS = {
     "viterbi_recording": [(20, None, None)],
 }
 CANVASES = ["viterbi_ccsds_live"]
-
-
-def recording(path):
-    """CCSDS's code as BPSK at 9600 baud on 12 kHz, a WAV file."""
-    from gnuradio import gpufec
-    bits = gpufec.random_bits(100000)
-    coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
-    steps = np.zeros(5 * len(coded))
-    steps[::5] = 1 - 2.0 * coded
-    t = np.arange(-55, 56) / 5 + 1e-9
-    pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
-        np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine, 0.35
-    signal = np.convolve(steps, pulse, "same")
-    signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
-    signal += np.random.default_rng(3).normal(0, 0.8, len(signal))
-    with wave.open(path, "wb") as file:
-        file.setparams((1, 2, 48000, 0, "NONE", ""))
-        file.writeframes((signal * 5000).clip(-32768, 32767).astype("<i2").tobytes())
 
 
 def small(path):
@@ -75,7 +54,10 @@ def draw_window(name, folder, compiled):
     if name == "viterbi_recording":
         given = dict(recording=os.path.join(compiled, "my.wav"),
                      output=os.path.join(compiled, "decoded.bin"))
-        recording(given["recording"])
+        sys.path.insert(0, str(ROOT / "python" / "gpufec"))
+        import qa_support
+        qa_support.write_recording(given["recording"], qa_support.random_bits(100000, 3),
+                                   noise=0.8, amplitude=5000)
     Qt.QSettings("GNU Radio", name).clear() # a size that was kept
     top = getattr(module, name)(**given)
     module.snippets_main_after_init(top) # its size

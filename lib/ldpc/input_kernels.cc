@@ -64,6 +64,27 @@ __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
 }
 #endif
 
+// By a factor of so many 256ths and no more than 127 of them behind the point, in 16
+// bits.
+void multiply(const std::int8_t* __restrict from,
+              std::size_t count,
+              std::int16_t factor,
+              std::int16_t limit,
+              std::int16_t sign,
+              std::int8_t* __restrict to)
+{
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int16_t x = from[i];
+        const std::int16_t negative = std::int16_t(x ^ sign) >> 15;
+        const auto size = std::uint16_t(x < 0 ? -x : x);
+        const auto product = std::uint16_t((size < 127 ? size : 127) * factor);
+        const std::uint16_t odd = product >> 8 & 1;
+        const std::uint16_t whole = std::uint16_t(product + 127 + odd) >> 8;
+        const std::int16_t within = whole < limit ? whole : limit;
+        to[i] = std::int8_t((within ^ negative) - negative);
+    }
+}
+
 // Bytes to bytes: many are looked up in a table of all, where the processor does that for
 // a vector of them at once.
 void convert_bytes(const std::int8_t* from,
@@ -86,6 +107,11 @@ void convert_bytes(const std::int8_t* from,
         count = rest;
     }
 #endif
+    const float size = (factor < 0 ? -factor : factor) * 256;
+    if (size <= 515 && size == float(int(size)) && limit == float(int(limit))) {
+        const auto sign = std::int16_t(factor < 0 ? -1 : 0);
+        return multiply(from, count, std::int16_t(size), std::int16_t(limit), sign, to);
+    }
     convert(from, count, factor, limit, to);
 }
 

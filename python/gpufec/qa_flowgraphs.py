@@ -232,22 +232,8 @@ class qa_live(unittest.TestCase):
                       top.drift.values[-1] < top.drift.values[-11] - 100, "drift")
 
     def recording(self, bits, seconds_missing=0):
-        """A WAV file of the bits as BPSK at 9600 baud on 12 kHz, after some noise."""
-        encoder = gpufec.conv_encoder(preset="ccsds", packed_input=False,
-                                      packed_output=False)
-        coded, _ = support.run(support.vector_source(bits), encoder)
-        steps = np.zeros(5 * len(coded))
-        steps[::5] = 1 - 2.0 * np.asarray(coded)
-        t = np.arange(-55, 56) / 5 + 1e-9
-        pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
-            np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine, 0.35
-        signal = np.convolve(steps, pulse, "same")
-        signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
-        signal += np.random.default_rng(3).normal(0, 0.25, len(signal))
         path = os.path.join(self.folder.name, "made.wav")
-        with wave.open(path, "wb") as file:
-            file.setparams((1, 2, 48000, 0, "NONE", ""))
-            file.writeframes((signal * 8000).astype("<i2").tobytes())
+        support.write_recording(path, bits, noise=0.25, amplitude=8000)
         if seconds_missing:
             os.truncate(path, os.path.getsize(path) - int(seconds_missing * 96000))
         return path

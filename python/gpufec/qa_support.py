@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import wave
 
 import numpy as np
 from gnuradio import blocks, gpufec, gr
@@ -33,6 +34,22 @@ def headers():
 def declared():
     """What the public headers declare, by name."""
     return headers().read(sorted((ROOT / "include" / "gnuradio" / "gpufec").glob("*.h")))
+
+
+def write_recording(path, bits, noise, amplitude):
+    """A WAV file of the bits in CCSDS's code, as BPSK at 9600 baud on 12 kHz."""
+    coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
+    steps = np.zeros(5 * len(coded))
+    steps[::5] = 1 - 2.0 * coded
+    t = np.arange(-55, 56) / 5 + 1e-9
+    pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
+        np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine, 0.35
+    signal = np.convolve(steps, pulse, "same")
+    signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
+    signal += np.random.default_rng(3).normal(0, noise, len(signal))
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 48000, 0, "NONE", ""))
+        file.writeframes((signal * amplitude).clip(-32768, 32767).astype("<i2").tobytes())
 
 
 def random_bits(count, seed):
