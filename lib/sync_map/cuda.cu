@@ -775,6 +775,9 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
                 tries_plan<float, 9, 6, 1, 12>::make,
 #endif
                 tries_plan<float, 9, 9, 2, 12>::make,
+#ifndef GPUFEC_FEW_KERNELS
+                tries_plan<float, 13, 13, 2, 8>::make,
+#endif
                 linear,
                 corridor },
             setup,

@@ -691,6 +691,23 @@ TEST_P(sync_cuda_ten_bits, erasures_bursts_and_boundary_priors)
     }
 }
 
+// A frame per warp, and windows too wide for that.
+TEST_P(sync_cuda_ten_bits, windows_of_many_drifts)
+{
+    auto data =
+        random_frames(codebook_random(10, 12, 4, 4), { 0.03, 0.05, 0.01 }, count(9, 1));
+    for (const std::size_t wide : { 200u, 260u, 360u, 430u }) {
+        if (small_scale() && GetParam() == kernels::segments && wide != 200) {
+            continue;
+        }
+        data.options.start = { -int(wide / 2), std::vector<double>(wide, 1) };
+        for (const auto precision : own_precisions()) {
+            data.options.precision = precision;
+            check_against_reference(data, data.options, make, tolerance(precision));
+        }
+    }
+}
+
 TEST_P(sync_cuda_ten_bits, outputs_follow_the_posteriors)
 {
     auto data =
