@@ -210,7 +210,7 @@ int main(int argc, char** argv)
 {
     const unsigned frames = argc > 1 ? std::stoul(argv[1]) : 160 * 1024;
     json all = json::array();
-    for (const double p : { 1e-3, 1e-2 }) {
+    for (const double p : { 1e-3, 1e-2, 0.1 }) {
         const auto data = sync_map::random_frames(
             codebook_davey_mackay(10, 32, 210, 1), { p, p }, period);
         auto options = data.options;
@@ -220,9 +220,9 @@ int main(int argc, char** argv)
         options.drifts = false;
         options.mode = sync_mode::stream;
         options.where = backend::cpu;
-        options.batch = p < 5e-3 ? 12672 : 6336;
+        options.batch = p < 5e-3 ? 12672 : p < 0.05 ? 6336 : 1320;
         for (unsigned pass = 0; pass < 3; ++pass) {
-            auto entry = run(data, options, frames, p, pass);
+            auto entry = run(data, options, p < 0.05 ? frames : frames / 8, p, pass);
             if (pass > 0) {
                 all.add(std::move(entry));
             }

@@ -49,8 +49,13 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
     const auto& s = setup.search;
     const double bits = std::log2(double(s.window)) + 10;
     d_first_symbols = unsigned(std::ceil(s.warmup * bits / 55));
-    const drift_spread later(setup.channel, double(s.warmup) * setup.code.n());
-    d_near = int(std::ceil(later.most + std::abs(later.mean))) + 4;
+    const auto within = [&setup](double symbols) {
+        const drift_spread spread(setup.channel, symbols * setup.code.n());
+        return int(std::ceil(spread.most + std::abs(spread.mean)));
+    };
+    d_soon = std::min(-s.first, s.reach + within(s.warmup));
+    // What has been found out by then is known to some items.
+    d_near = within(step_symbols) + within(step_symbols / 2.0);
 }
 
 // Carries α of a window over symbols from one index on; the window's first drift lies at
@@ -121,7 +126,8 @@ start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup
                         d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
 }
 
-// The same, after some symbols with what lies near the likeliest drift alone.
+// The same, after some symbols and from there on every few with what lies near the
+// likeliest drift alone.
 template <class Real>
 start_finder::found_at
 start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned warmup)
@@ -130,21 +136,31 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
     const unsigned N = d_setup.code.frame_symbols();
     const std::int64_t n = d_setup.code.n();
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
-    const auto index = (N - warmup % N) % N;
-    const auto left = warmup - d_first_symbols;
-    std::fill_n(alpha, s.window, Real(1));
-    carry<Real>(items, place + s.first - n * warmup, index, d_first_symbols, s.window);
-    const double first_log = d_log_sum;
-    const int mode = std::max_element(alpha, alpha + s.window) - alpha;
-    const int low = std::max(0, mode - d_near);
-    const int high = std::min(int(s.window), mode + d_near + 1);
-    std::copy(alpha + low, alpha + high, alpha);
-    std::fill(alpha + (high - low), alpha + s.window + d_kernel.lanes, Real(0));
-    const auto begin = place + s.first + low;
-    carry<Real>(items, begin - n * left, (index + d_first_symbols) % N, left, high - low);
-    return centre<Real>(begin,
-                        first_log + d_log_sum + warmup * d_log_symbol -
-                            std::log(double(s.window)));
+    int window = std::min(2 * d_soon + 1, int(s.window));
+    auto begin = place - d_soon; // of the window, at the boundary that is looked for
+    double log_sum = 0;
+    std::fill_n(alpha, window, Real(1));
+    for (unsigned done = 0, symbols = d_first_symbols; done < warmup;
+         symbols = std::min(step_symbols, warmup - done)) {
+        carry<Real>(items,
+                    begin - n * (warmup - done),
+                    (N - warmup % N + done) % N,
+                    symbols,
+                    window);
+        log_sum += d_log_sum;
+        done += symbols;
+        if (done < warmup) {
+            const int mode = std::max_element(alpha, alpha + window) - alpha;
+            const int low = std::max(0, mode - d_near);
+            const int high = std::min(window, mode + d_near + 1);
+            std::copy(alpha + low, alpha + high, alpha);
+            std::fill(alpha + (high - low), alpha + window + d_kernel.lanes, Real(0));
+            begin += low;
+            window = high - low;
+        }
+    }
+    return centre<Real>(
+        begin, log_sum + warmup * d_log_symbol - std::log(double(2 * d_soon + 1)));
 }
 
 link_header start_finder::find_soon(const item_span& items,
