@@ -110,10 +110,10 @@ private:
 
 // ---- the linear form ----
 
-// Words as kernels with rows in registers read them.
-std::vector<std::uint32_t> packed(const sync_code& code)
+// Words as kernels with so many rows in registers read them.
+std::vector<std::uint32_t> packed(const sync_code& code, unsigned rows)
 {
-    return code.alphabet() == 2 ? pack_bits(code) : pack_nibbles(code);
+    return code.alphabet() == 2 ? pack_bits(code) : pack_nibbles(code, rows);
 }
 
 // What linear_layout is told of the items of such kernels.
@@ -203,7 +203,7 @@ struct linear_kernel {
           run(in_registers ? own.run : for_any),
           parts((g.n + nibble_segment - 1) / nibble_segment),
           first_part(g.n - (parts - 1) * nibble_segment),
-          words(upload(in_registers ? packed(setup.code)
+          words(upload(in_registers ? packed(setup.code, own.rows)
                                     : pack_segments(setup.code, parts, first_part))),
           layout(make_layout<Row, Metric>(g,
                                           in_registers ? own.rows : g.n,
@@ -590,7 +590,7 @@ public:
         : d_geometry(make_geometry(setup)),
           d_rows(lattice_rows(setup.code)),
           d_words(upload(d_rows ? pack_bits(setup.code, d_rows - setup.code.n())
-                                : pack_nibbles(setup.code))),
+                                : pack_nibbles(setup.code, setup.code.n()))),
           d_kernels(kernels_of(d_rows))
     {
         if (setup.code.n() > unsigned(longest_word)) {

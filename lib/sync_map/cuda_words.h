@@ -59,14 +59,14 @@ pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
     return packed;
 }
 
-// frame_symbols × q × words of eight symbols each.
-inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code)
+// frame_symbols × q × words of eight symbols each, as many as \p rows symbols take.
+inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned rows)
 {
     std::vector<std::uint32_t> packed;
     const int n = code.n();
     for (unsigned i = 0; i < code.frame_symbols(); ++i) {
         for (unsigned D = 0; D < code.q(); ++D) {
-            for (int t = 0; t < n; t += 8) {
+            for (int t = 0; t < int(rows); t += 8) {
                 packed.push_back(nibbles(code.word(i, D), t, std::min(8, n - t)));
             }
         }
