@@ -146,25 +146,6 @@ constexpr bool are_bits = false;
 template <>
 constexpr bool are_bits<bit_items> = true;
 
-// Warps of a block for words of a code: one for every 32, as far as shared memory
-// reaches.
-template <class Row, class Metric>
-linear_layout make_layout(
-    const sync_geometry& g, unsigned rows, unsigned symbols, int device, unsigned& warps)
-{
-    const auto most = most_shared(device);
-    warps = std::min(most_warps, (g.q + 31) / 32);
-    const auto layout = [&] {
-        return linear_layout::of<Row, Metric>(g, rows, warps, symbols);
-    };
-    auto l = layout();
-    while (warps > 1 && l.bytes > most / 2) {
-        --warps;
-        l = layout();
-    }
-    return l;
-}
-
 // Blocks that a device holds at a time.
 template <class Kernel>
 std::size_t
@@ -191,43 +172,63 @@ struct kernel_of_rows {
 //! The kernel that words of a code are for, and how they and its blocks' memory lie.
 template <class Row, class Metric, class Kernel>
 struct linear_kernel {
-    //! \p own: taken if there is one, and a block has room for what items weigh.
+    //! \p bits and \p symbols: taken if there is one, and a block has room for what items
+    //! weigh.
     linear_kernel(const setup& setup,
                   const sync_geometry& g,
-                  const kernel_of_rows<Kernel>& own,
+                  const kernel_of_rows<Kernel>& bits,
+                  const kernel_of_rows<Kernel>& symbols,
                   Kernel for_any,
                   const char* window,
                   int device)
-        : in_registers(own.run &&
+        : own(setup.code.alphabet() == 2 ? bits : symbols),
+          in_registers(own.run &&
                        items_fit<Row, Metric>(g, own.rows, setup.code, device)),
           run(in_registers ? own.run : for_any),
           parts((g.n + nibble_segment - 1) / nibble_segment),
           first_part(g.n - (parts - 1) * nibble_segment),
           words(upload(in_registers ? packed(setup.code, own.rows)
-                                    : pack_segments(setup.code, parts, first_part))),
-          layout(make_layout<Row, Metric>(g,
-                                          in_registers ? own.rows : g.n,
-                                          in_registers ? symbols_of_items(setup.code) : 0,
-                                          device,
-                                          warps))
+                                    : pack_segments(setup.code, parts, first_part)))
     {
+        // A warp for every 32 words, as far as shared memory reaches.
+        const auto most = most_shared(device);
+        for (warps = std::min(most_warps, (g.q + 31) / 32);; --warps) {
+            layout = linear_layout::of<Row, Metric>(
+                g,
+                in_registers ? own.rows : g.n,
+                warps,
+                in_registers ? symbols_of_items(setup.code) : 0);
+            if (warps == 1 || layout.bytes <= most / 2) {
+                break;
+            }
+        }
         allow_shared(run, layout.bytes, window);
         resident = resident_blocks(run, 32 * warps, layout.bytes, device);
     }
 
+    std::size_t blocks(std::size_t frames) const { return std::min(frames, resident); }
+
     // Values that lie between the parts of a word, of so many blocks.
-    std::size_t rows_between(const sync_geometry& g, std::size_t blocks) const
+    std::size_t rows_between(const sync_geometry& g, std::size_t count) const
     {
-        return in_registers || parts == 1 ? 0 : blocks * g.q * layout.window;
+        return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
     }
 
+    linear_memory memory(void* alpha = nullptr,
+                         void* rows = nullptr,
+                         double* prior_sums = nullptr) const
+    {
+        return { words.get(), parts, first_part, alpha, rows, prior_sums };
+    }
+
+    const kernel_of_rows<Kernel> own;
     const bool in_registers;
     const Kernel run;
     const unsigned parts, first_part; // of a word, where it is not in registers
     const buffer<std::uint32_t> words;
-    unsigned warps = 1;
-    const linear_layout layout;
-    std::size_t resident = 1; // blocks
+    unsigned warps;
+    linear_layout layout;
+    std::size_t resident; // blocks
 };
 
 /* Few frames, which would leave most of a device idle, in segments: words of ten bits,
@@ -236,8 +237,13 @@ template <class Row, class Metric>
 class segments
 {
 public:
-    segments(const setup& setup, const sync_geometry& g, int device)
-        : d_geometry(g), d_cut(g.symbols, g.outputs)
+    //! \p layout and \p warps: those of a block that decodes a frame.
+    segments(const setup& setup,
+             const sync_geometry& g,
+             const linear_layout& layout,
+             unsigned warps,
+             int device)
+        : d_geometry(g), d_cut(g.symbols, g.outputs), d_layout(layout), d_warps(warps)
     {
         if (setup.code.alphabet() != 2 || g.n != 10 || g.priors ||
             g.window > chain_threads) {
@@ -245,7 +251,6 @@ public:
         }
         d_kernel = g.q <= 32 ? work_on_segments<bit_items, 10, true, Row, Metric>
                              : work_on_segments<bit_items, 10, false, Row, Metric>;
-        d_layout = make_layout<Row, Metric>(g, g.n, 0, device, d_warps);
         allow_shared(d_kernel, d_layout.bytes, "the window of drifts");
         d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
         // A matrix' rows are soon computed where they are a few times what a device
@@ -313,9 +318,9 @@ private:
 
     const sync_geometry d_geometry;
     const segment_geometry d_cut;
+    const linear_layout d_layout;
+    const unsigned d_warps;
     kernel d_kernel = nullptr;
-    unsigned d_warps = 1;
-    linear_layout d_layout{};
     std::size_t d_resident = 0, d_most = 0;
 };
 
@@ -334,19 +339,20 @@ public:
         : d_geometry(make_geometry(setup)),
           d_kernel(setup,
                    d_geometry,
-                   own_kernel(setup),
+                   kernel_for<bit_items>(setup.code.n(), setup.code.q()),
+                   kernel_for<symbol_items>(setup.code.n(), setup.code.q()),
                    has_likelihoods(setup) ? linear_any<true, Row, Metric>
                                           : linear_any<false, Row, Metric>,
                    "the window of drifts",
                    device),
-          d_segments(setup, d_geometry, device)
+          d_segments(setup, d_geometry, d_kernel.layout, d_kernel.warps, device)
     {
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
         carver c(nullptr);
-        carve(c, blocks(frames));
+        carve(c, d_kernel.blocks(frames));
         return std::max(c.used(), d_segments.work_bytes(frames));
     }
 
@@ -358,16 +364,14 @@ public:
                 sync_status* status,
                 cudaStream_t stream) const override
     {
-        carver c(work);
-        const auto grid = blocks(g.frames);
-        const auto w = carve(c, grid);
-        const linear_memory memory{
-            d_kernel.words.get(), d_kernel.parts, d_kernel.first_part, w.alpha, w.rows,
-            w.prior_sums
-        };
         if (d_segments.take(g.frames)) {
-            return d_segments.launch(g, memory, work, input, output, status, stream);
+            return d_segments.launch(
+                g, d_kernel.memory(), work, input, output, status, stream);
         }
+        carver c(work);
+        const auto grid = d_kernel.blocks(g.frames);
+        const auto w = carve(c, grid);
+        const auto memory = d_kernel.memory(w.alpha, w.rows, w.prior_sums);
         d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
             g, d_kernel.layout, row_weights<Row>(g), memory, input, output, status);
     }
@@ -433,18 +437,6 @@ private:
         }
 #endif
         return {};
-    }
-
-    static kernel_of_rows<kernel> own_kernel(const setup& setup)
-    {
-        const auto n = setup.code.n(), q = setup.code.q();
-        return setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
-                                          : kernel_for<symbol_items>(n, q);
-    }
-
-    std::size_t blocks(std::size_t frames) const
-    {
-        return std::min(frames, d_kernel.resident);
     }
 
     pieces carve(carver& c, std::size_t count) const
@@ -864,7 +856,8 @@ public:
           d_starts(starts_of(setup, frames)),
           d_kernel(setup,
                    d_geometry,
-                   own_kernel(setup),
+                   kernel_for<bit_items>(setup.code.n(), setup.code.q()),
+                   kernel_for<symbol_items>(setup.code.n(), setup.code.q()),
                    has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
                                           : starts_of_any<false, Row, Metric>,
                    "the search for frames",
@@ -874,7 +867,7 @@ public:
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        return d_kernel.rows_between(d_geometry, blocks(frames)) * sizeof(Row);
+        return d_kernel.rows_between(d_geometry, d_kernel.blocks(frames)) * sizeof(Row);
     }
 
     void launch(const job& j,
@@ -889,13 +882,8 @@ public:
         g.symbols = j.warmup;
         auto starts = d_starts;
         starts.items = j.items;
-        const linear_memory memory{ d_kernel.words.get(),
-                                    d_kernel.parts,
-                                    d_kernel.first_part,
-                                    nullptr,
-                                    work,
-                                    nullptr };
-        const auto grid = blocks(j.frames);
+        const auto memory = d_kernel.memory(nullptr, work);
+        const auto grid = d_kernel.blocks(j.frames);
         d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
             g,
             starts,
@@ -947,13 +935,6 @@ private:
         return {};
     }
 
-    static kernel_of_rows<kernel> own_kernel(const setup& setup)
-    {
-        const auto n = setup.code.n(), q = setup.code.q();
-        return setup.code.alphabet() == 2 ? kernel_for<bit_items>(n, q)
-                                          : kernel_for<symbol_items>(n, q);
-    }
-
     static sync_geometry geometry_of_tries(const setup& setup)
     {
         auto g = make_geometry(setup);
@@ -981,11 +962,6 @@ private:
         s.whole_at = batch.whole_at;
         s.batch_items_at = batch.items_at;
         return s;
-    }
-
-    std::size_t blocks(std::size_t frames) const
-    {
-        return std::min(frames, d_kernel.resident);
     }
 
     const sync_geometry d_geometry;

@@ -332,8 +332,28 @@ __device__ void fetch_alpha(const linear_layout& l, Metric* to, const Metric* al
     __pipeline_commit();
 }
 
-// Makes the boundary metrics that lie in the input at \p row_at the current row, for
-// sweeps in that direction.
+// Makes value(m), for every drift number of the window, the current row, for sweeps in
+// that direction.
+template <class Row, class Metric, class Value>
+__device__ void begin_with(const sync_geometry& g,
+                           const linear_layout& l,
+                           direction d,
+                           linear_shared<Row, Metric>& s,
+                           Value&& value)
+{
+    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
+        const unsigned at = k - l.offset;
+        const unsigned m = d == direction::forward ? at : l.window - 1 - at;
+        s.current[int(at)] = m < g.window ? value(m) : 0;
+    }
+    // Of the other direction.
+    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
+        s.partial[int(k - l.offset)] = 0;
+    }
+    block_sync();
+}
+
+// The same with the boundary metrics that lie in the input at \p row_at.
 template <class Row, class Metric>
 __device__ void begin_at(const sync_geometry& g,
                          const linear_layout& l,
@@ -343,16 +363,7 @@ __device__ void begin_at(const sync_geometry& g,
                          direction d,
                          linear_shared<Row, Metric>& s)
 {
-    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
-        const unsigned at = k - l.offset;
-        const unsigned m = d == direction::forward ? at : l.window - 1 - at;
-        s.current[int(at)] = m < g.window ? in.boundary(g, row_at, i, m) : 0;
-    }
-    // Of the other direction.
-    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
-        s.partial[int(k - l.offset)] = 0;
-    }
-    block_sync();
+    begin_with(g, l, d, s, [&](unsigned m) { return in.boundary(g, row_at, i, m); });
 }
 
 // Σ α·β of the last boundary, whose α is the current row.

@@ -63,27 +63,6 @@ struct segment_memory {
 
 enum class segment_work { transfers, symbols };
 
-// Makes value(m), for every drift number of the window, the current row.
-template <class Row, class Metric, class Value>
-__device__ void set_row(const sync_geometry& g,
-                        const linear_layout& l,
-                        linear_shared<Row, Metric>& s,
-                        direction d,
-                        Value&& value)
-{
-    block_sync();
-    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
-        const unsigned at = k - l.offset;
-        const unsigned m = d == direction::forward ? at : l.window - 1 - at;
-        s.current[int(at)] = m < g.window ? Row(value(m)) : Row(0);
-    }
-    // Of the other direction.
-    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
-        s.partial[int(k - l.offset)] = 0;
-    }
-    block_sync();
-}
-
 /* Of one segment, the row of its matrix that begins at drift number \p from; or its
  * symbols. Both are sweeps, of which there is but one copy. */
 template <bool One, class Row, class Metric, class Sweep>
@@ -112,7 +91,8 @@ __device__ void work_on_segment(const sync_geometry& g,
     const Metric* const before =
         memory.boundaries + (segment_of_batch + frame) * 2 * g.window;
     const Metric* const behind = before + 2 * g.window;
-    set_row(g, l, s, direction::forward, [&](unsigned m) {
+    block_sync();
+    begin_with(g, l, direction::forward, s, [&](unsigned m) {
         if (transfers) {
             return m >= from ? Row(pow(c, Row(m - from))) : Row(0);
         }
@@ -130,7 +110,7 @@ __device__ void work_on_segment(const sync_geometry& g,
         const unsigned j = back ? sweeps - 1 - k : k;
         Metric* const here = s.alpha + j % 2 * l.stride;
         if (back && k == forward) {
-            set_row(g, l, s, direction::backward, [&](unsigned m) {
+            begin_with(g, l, direction::backward, s, [&](unsigned m) {
                 return behind[g.window + m];
             });
             fetch_alpha(l, here, alpha + std::size_t(j) * l.length);

@@ -55,14 +55,9 @@ __device__ found_start try_start(const sync_geometry& g,
     // I times a row of ones.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
-    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
-        const unsigned m = k - l.offset;
-        s.current[int(m)] = m < g.window ? limit * (1 - pow(c, Row(m + 1))) : Row(0);
-    }
-    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
-        s.partial[int(k - l.offset)] = 0;
-    }
-    block_sync();
+    begin_with(g, l, direction::forward, s, [&](unsigned m) {
+        return limit * (1 - pow(c, Row(m + 1)));
+    });
     const unsigned warp = warp_number<One>(), warps = block_warps<One>();
     const unsigned groups = One ? 1 : (g.q + 31) / 32;
     Row* const part = s.partial + warp * l.stride;

@@ -138,7 +138,7 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
     int window = std::min(2 * d_soon + 1, int(s.window));
     auto begin = place - d_soon; // of the window, at the boundary that is looked for
-    double log_sum = 0;
+    double log_sum = -std::log(double(window));
     std::fill_n(alpha, window, Real(1));
     for (unsigned done = 0, symbols = d_first_symbols; done < warmup;
          symbols = std::min(step_symbols, warmup - done)) {
@@ -159,8 +159,7 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
             window = high - low;
         }
     }
-    return centre<Real>(
-        begin, log_sum + warmup * d_log_symbol - std::log(double(2 * d_soon + 1)));
+    return centre<Real>(begin, log_sum + warmup * d_log_symbol);
 }
 
 link_header start_finder::find_soon(const item_span& items,
