@@ -646,7 +646,7 @@ json streams(backend where)
     json all = json::array();
     const bool cuda = where == backend::cuda;
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
-        const unsigned frames = (p < 5e-3 ? 160 : p < 0.05 ? 64 : 8) * (cuda ? 1024 : 8);
+        const unsigned frames = (p < 5e-3 ? 160 : p < 0.05 ? 64 : 48) * (cuda ? 1024 : 8);
         for (const auto precision :
              { sync_precision::float32, sync_precision::float64 }) {
             for (const auto mode : { sync_mode::stream, sync_mode::framed }) {

@@ -547,7 +547,7 @@ private:
     {
         const auto& g = d_geometry;
         return { d_words.get(),
-                 c.take<Row>(warps * (g.symbols + 2) * 32 * C),
+                 c.take<Row>(warps * (g.outputs + 2) * 32 * C),
                  c.take<Row>(warps * g.q * 32),
                  c.take<trie_items>(warps * d_layout.frames * d_layout.item_words) };
     }
@@ -766,9 +766,9 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
                 tries_plan<float, 9, 4, 1, 12>::make,
                 tries_plan<float, 9, 6, 1, 12>::make,
 #endif
-                tries_plan<float, 9, 9, 2, 12>::make,
+                tries_plan<float, 9, 9, 1, 12>::make,
 #ifndef GPUFEC_FEW_KERNELS
-                tries_plan<float, 13, 13, 2, 8>::make,
+                tries_plan<float, 13, 13, 1, 8>::make,
 #endif
                 linear,
                 corridor },
@@ -882,6 +882,8 @@ public:
         g.symbols = j.warmup;
         auto starts = d_starts;
         starts.items = j.items;
+        // Small windows have next to nothing to save.
+        starts.narrow = d_geometry.window >= 256 && starts.search.may_narrow(j.warmup);
         const auto memory = d_kernel.memory(nullptr, work);
         const auto grid = d_kernel.blocks(j.frames);
         d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(

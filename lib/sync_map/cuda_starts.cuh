@@ -17,6 +17,7 @@ namespace gr::gpufec::sync_map {
 struct start_geometry {
     start_search search;
     double log_symbol; //!< of what the recursion leaves out, per symbol
+    bool narrow;       //!< whether tries narrow their windows, as long as they find
     // Of frames.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes, links_at;
@@ -26,55 +27,100 @@ struct start_geometry {
     std::size_t whole_at, batch_items_at;
 };
 
-// What a try has found: where, and the logarithm of how much likelier it is than not.
+// What a try has found: where, and the logarithm of how much likelier it is than not. The
+// current row is its last, `window` drifts from number `low` of the try on.
 struct found_start {
     std::int64_t origin;
     double evidence;
+    int low = 0;
+    unsigned window = 0;
 };
 
+// The layout of a window of fewer drifts.
+inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
+{
+    l.window = window + (l.window - window) % 4;
+    l.length = (l.offset + l.window + 3) / 4 * 4;
+    l.stride = (l.length + 127) / 128 * 128;
+    return l;
+}
+
 // One try: α from 1 everywhere about a place to the boundary that is looked for, which
-// becomes the current row.
+// becomes the current row. A try that narrows goes on with what lies near the likeliest
+// drift alone, once some symbols have told which that is.
 template <bool One, class Row, class Metric, class MakeSweep>
-__device__ found_start try_start(const sync_geometry& g,
+__device__ found_start try_start(const sync_geometry& full,
                                  const start_geometry& sg,
-                                 const linear_layout& l,
+                                 const linear_layout& layout,
                                  const row_weights<Row>& weights,
                                  const std::byte* items,
                                  std::int64_t place,
+                                 bool narrow,
                                  linear_shared<Row, Metric>& s,
                                  MakeSweep&& make_sweep)
 {
     const auto& search = sg.search;
-    const unsigned N = g.frame_symbols, first_index = (N - g.symbols % N) % N;
-    const frame_input in(
-        items,
-        { std::int32_t(sg.items),
-          std::int32_t(place - std::int64_t(g.n) * (first_index + g.symbols)),
-          search.first,
-          0 });
+    const unsigned N = full.frame_symbols, symbols = full.symbols;
+    const unsigned first_index = (N - symbols % N) % N;
+    const unsigned warp = warp_number<One>(), warps = block_warps<One>();
+    const unsigned groups = One ? 1 : (full.q + 31) / 32;
+    sync_geometry g = full;
+    linear_layout l = layout;
+    int low = 0;
+    unsigned done = 0, until = symbols;
+    if (narrow) {
+        low = -search.near_guess - search.first;
+        g.window = min(g.window, 2 * search.near_guess + 1);
+        l = narrowed(layout, g.window);
+        until = search.told;
+    }
     // I times a row of ones.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {
         return limit * (1 - pow(c, Row(m + 1)));
     });
-    const unsigned warp = warp_number<One>(), warps = block_warps<One>();
-    const unsigned groups = One ? 1 : (g.q + 31) / 32;
-    Row* const part = s.partial + warp * l.stride;
-    auto sweep = make_sweep(in, s);
     row_scale scale;
+    int mode;
 #pragma unroll 1
-    for (unsigned i = 0; i < g.symbols; ++i) {
-        sweep.begin(first_index + i, direction::forward);
-        const Row insertion = i + 1 == g.symbols ? Row(0) : c;
-        for (unsigned j = warp; j < groups; j += warps) {
-            sweep.run(j, insertion, s.alpha, false, part, One || j == warp);
+    for (;;) {
+        const frame_input in(
+            items,
+            { std::int32_t(sg.items),
+              std::int32_t(place - std::int64_t(g.n) * (first_index + symbols)),
+              search.first + low,
+              0 });
+        auto sweep = make_sweep(g, l, in, s);
+        Row* const part = s.partial + warp * l.stride;
+#pragma unroll 1
+        for (; done < until; ++done) {
+            sweep.begin(first_index + done, direction::forward);
+            const Row insertion = done + 1 == symbols ? Row(0) : c;
+            for (unsigned j = warp; j < groups; j += warps) {
+                sweep.run(j, insertion, s.alpha, false, part, One || j == warp);
+            }
+            next_boundary<One>(l, s, scale, static_cast<Metric*>(nullptr), false);
         }
-        next_boundary<One>(l, s, scale, static_cast<Metric*>(nullptr), false);
+        mode = int(block_argmax(s.current, g.window, s.scratch));
+        block_sync();
+        if (done == symbols) {
+            break;
+        }
+        const int begin = max(0, mode - search.nearest);
+        const int end = min(int(g.window), mode + search.nearest + 1);
+        for (int m = begin + int(threadIdx.x); m < end; m += int(blockDim.x)) {
+            s.alpha[m] = s.current[m];
+        }
+        block_sync();
+        g.window = end - begin;
+        l = narrowed(layout, g.window);
+        low += begin;
+        begin_with(g, l, direction::forward, s, [&](unsigned m) {
+            return Row(s.alpha[begin + int(m)]);
+        });
+        until = min(done + search.step_symbols, symbols);
     }
 
-    const int mode = int(block_argmax(s.current, g.window, s.scratch));
-    block_sync();
     const int first = max(0, mode + search.frame_first);
     const int last =
         min(int(g.window) - 1, mode + search.frame_first + int(sg.window) - 1);
@@ -96,25 +142,28 @@ __device__ found_start try_start(const sync_geometry& g,
     if (!(scale.alive && sum > 0)) {
         return { place, -INFINITY };
     }
-    return { place + search.first + std::int64_t(llrint(mean / sum)),
-             scale.log() + ::log(all) + g.symbols * sg.log_symbol -
-                 ::log(double(g.window)) };
+    return { place + search.first + low + std::int64_t(llrint(mean / sum)),
+             scale.log() + ::log(all) + symbols * sg.log_symbol -
+                 ::log(double(full.window)),
+             low,
+             g.window };
 }
 
 // Writes a frame of the batch that begins with the current row, that of a try at a place.
 template <class Row, class Metric>
-__device__ void write_found(const sync_geometry& g,
-                            const start_geometry& sg,
+__device__ void write_found(const start_geometry& sg,
                             linear_shared<Row, Metric>& s,
                             const std::byte* items,
+                            unsigned n,
                             std::int64_t place,
-                            std::int64_t origin,
+                            const found_start& found,
                             std::byte* frame)
 {
     const auto& search = sg.search;
+    const auto origin = found.origin;
     const std::int64_t begin = max(std::int64_t(0), origin + search.frame_first);
     const std::int64_t end =
-        origin + std::int64_t(g.n) * sg.symbols + search.frame_first + int(sg.window) - 1;
+        origin + std::int64_t(n) * sg.symbols + search.frame_first + int(sg.window) - 1;
     const std::int64_t count =
         max(std::int64_t(0), min(end, std::int64_t(sg.items)) - begin);
     if (threadIdx.x == 0) {
@@ -122,11 +171,13 @@ __device__ void write_found(const sync_geometry& g,
             std::int32_t(count), std::int32_t(origin - begin), search.frame_first, 0
         };
     }
-    const std::int64_t shift = origin - place - search.first + search.frame_first;
+    const std::int64_t shift =
+        origin - place - search.first - found.low + search.frame_first;
     const auto weight = [&](unsigned m) {
         const std::int64_t from = shift + m;
-        return from >= 0 && from < std::int64_t(g.window) ? double(s.current[int(from)])
-                                                          : 0;
+        return from >= 0 && from < std::int64_t(found.window)
+                   ? double(s.current[int(from)])
+                   : 0;
     };
     double sum = 0;
     for (unsigned m = threadIdx.x; m < sg.window; m += blockDim.x) {
@@ -167,8 +218,8 @@ __device__ void find_starts(const sync_geometry& g,
     block_sync();
     const auto& search = sg.search;
     const std::byte* const items = batch + sg.batch_items_at;
-    const auto run = [&](std::int64_t place) {
-        return try_start<One>(g, sg, l, weights, items, place, s, make_sweep);
+    const auto run = [&](std::int64_t place, bool narrow) {
+        return try_start<One>(g, sg, l, weights, items, place, narrow, s, make_sweep);
     };
     for (unsigned f = blockIdx.x; f < g.frames; f += gridDim.x) {
         const auto piece = reinterpret_cast<const stream_piece*>(batch)[f];
@@ -187,18 +238,26 @@ __device__ void find_starts(const sync_geometry& g,
             }
             continue;
         }
+        // Tries that narrow go once over where the frame may be; what they do not find is
+        // looked for in full.
         const std::int64_t guess = piece.guess;
         std::int64_t place = guess, best_place = guess;
         found_start best{ guess, -INFINITY };
+        bool narrow = sg.narrow;
 #pragma unroll 1
         for (int k = 0;; ++k) {
             const int away = (k + 1) / 2 * 2 * search.reach;
-            if (away - search.reach >= search.most) {
-                break;
+            if (away - search.reach >= (narrow ? search.radius : search.most)) {
+                if (!narrow) {
+                    break;
+                }
+                narrow = false;
+                k = -1;
+                continue;
             }
             place = guess + (k % 2 ? away : -away);
-            const auto last = run(place);
-            const bool near = away - search.reach < search.radius;
+            const auto last = run(place, narrow);
+            const bool near = !narrow && away - search.reach < search.radius;
             const bool accepted = last.evidence >= search.accepted;
             if (accepted || (near && last.evidence > best.evidence)) {
                 best = last;
@@ -212,10 +271,10 @@ __device__ void find_starts(const sync_geometry& g,
         if (off > search.reach || off < -search.reach || best_place != place) {
             // Once more about what was found.
             place = best.origin;
-            const auto again = run(place);
+            const auto again = run(place, false);
             best = again.evidence > -INFINITY ? again : best;
         }
-        write_found(g, sg, s, items, place, best.origin, frame);
+        write_found(sg, s, items, g.n, place, best, frame);
         if (threadIdx.x == 0) {
             *link = { std::int32_t(best.origin),
                       float(best.evidence),
@@ -251,9 +310,12 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
         batch,
         frames,
         output,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s) {
-            return word_sweep<Items, N, Spare, One, Row, Metric>{ g,      l, in,
-                                                                  memory, s, nullptr,
+        [&](const sync_geometry& tried,
+            const linear_layout& layout,
+            const frame_input& in,
+            linear_shared<Row, Metric>& s) {
+            return word_sweep<Items, N, Spare, One, Row, Metric>{ tried,  layout, in,
+                                                                  memory, s,      nullptr,
                                                                   weights };
         });
 }
@@ -268,6 +330,8 @@ __global__ void starts_of_any(const sync_geometry g,
                               std::byte* frames,
                               std::byte* output)
 {
+    Row* const rows =
+        static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
     find_starts<false, Row, Metric>(
         g,
         sg,
@@ -276,11 +340,12 @@ __global__ void starts_of_any(const sync_geometry g,
         batch,
         frames,
         output,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s) {
-            Row* const rows =
-                static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-            return any_sweep<Likelihoods, Row, Metric>{ g, l,       in,   memory,
-                                                        s, nullptr, rows, weights };
+        [&](const sync_geometry& tried,
+            const linear_layout& layout,
+            const frame_input& in,
+            linear_shared<Row, Metric>& s) {
+            return any_sweep<Likelihoods, Row, Metric>{ tried, layout,  in,   memory,
+                                                        s,     nullptr, rows, weights };
         });
 }
 

@@ -85,7 +85,7 @@ struct alignas(8) trie_items {
 
 struct trie_memory {
     const std::uint32_t* words; //!< 2 directions × frame_symbols × q
-    void* alpha;                //!< a warp: (symbols + 2) × 32·C
+    void* alpha;                //!< a warp: (outputs + 2) × 32·C
     void* partial;              //!< a warp: q × 32
     trie_items* items;          //!< a warp: frames × item_words
 };
@@ -644,45 +644,48 @@ struct trie_frames {
         }
     }
 
-    // Drift posteriors from a boundary's bare α, kept as row i, and β; gives the most
-    // likely drift number.
-    __device__ unsigned
-    emit_drifts(unsigned i, const row& beta, float* to, double& entropy) const
+    // What the drift posteriors of a boundary come to.
+    struct boundary_drift {
+        unsigned likeliest;
+        double entropy, sum; // of products of α and β
+    };
+
+    // Drift posteriors from a boundary's bare α, kept as row i, and β.
+    __device__ boundary_drift emit_drifts(unsigned i, const row& beta, float* to) const
     {
-        row lambda;
+        row before;
         Row best = -1;
         unsigned at = 0;
         double part = 0;
         const unsigned other = (t.lane - t.place + l.lanes - 1 - t.place) % 32;
         for (int c = 0; c < C; ++c) {
             const unsigned m = drift(c, true);
-            const Row before =
-                m < g.window ? alpha[(i * C + C - 1 - c) * 32 + other] : Row(0);
-            lambda.x[c] = before * beta.x[c];
-            if (there && g.links && m < g.window) {
-                auto* const metrics = reinterpret_cast<Row*>(out + g.metrics_at) +
-                                      (i == g.symbols ? 0 : 2 * g.window) + m;
-                metrics[0] = valid ? before : Row(0);
-                metrics[g.window] = valid ? beta.x[c] : Row(0);
-            }
-            part += double(lambda.x[c]);
-            if (m < g.window && lambda.x[c] >= best) {
-                best = lambda.x[c];
+            before.x[c] = m < g.window ? alpha[(i * C + C - 1 - c) * 32 + other] : Row(0);
+            const Row lambda = before.x[c] * beta.x[c];
+            part += double(lambda);
+            if (m < g.window && lambda >= best) {
+                best = lambda;
                 at = m;
             }
         }
         const double sum = t.frame_sum(part);
+        const bool possible = valid && sum > 0;
         double bits = 0;
         for (int c = 0; c < C; ++c) {
             const unsigned m = drift(c, true);
-            const double p = sum > 0 ? double(lambda.x[c]) / sum : 0;
+            const double p = sum > 0 ? double(before.x[c] * beta.x[c]) / sum : 0;
             bits -= p > 0 ? p * log2(p) : 0;
+            if (there && g.links && m < g.window) {
+                auto* const metrics = reinterpret_cast<Row*>(out + g.metrics_at) +
+                                      (i == g.outputs ? 0 : 2 * g.window) + m;
+                metrics[0] = possible ? before.x[c] : Row(0);
+                metrics[g.window] = possible ? beta.x[c] : Row(0);
+            }
             if (there && g.drifts && m < g.window) {
-                to[m] = valid ? float(p) : float(1.0 / g.window);
+                to[m] = possible ? float(p) : float(1.0 / g.window);
             }
         }
-        entropy = t.frame_sum(bits);
-        return first_largest(best, at);
+        return { first_largest(best, at), t.frame_sum(bits), sum };
     }
 
     template <class T>
@@ -818,64 +821,62 @@ struct trie_frames {
             return words + (back ? per_direction : 0) +
                    std::size_t(i % g.frame_symbols) * g.q;
         };
-        // Rows symbols and symbols + 1: α of boundaries 0 and outputs as they are.
+        // Rows outputs and outputs + 1: α of boundaries 0 and outputs as they are.
         row r = boundary(g.start_at, 0, false);
         normalise(r, false);
-        keep(g.symbols, r);
+        keep(g.outputs, r);
         t.insert(r);
         keep(0, r);
+        const auto turn = [&] {
+            r = boundary(g.end_at, g.symbols, true);
+            normalise(r, true);
+        };
+        // α over what is put out, and then β over what lies behind it.
 #pragma unroll 1
-        for (unsigned i = 0; i < g.symbols; ++i) {
-            __syncthreads();
-            take_items(i, false);
-            t.template sweep<false>(r, words_of(i, false), nullptr);
-            normalise(r, false);
-            if (i + 1 == g.outputs) {
-                keep(g.symbols + 1, r);
+        for (unsigned step = 0; step < g.symbols; ++step) {
+            const bool back = step >= g.outputs;
+            if (step == g.outputs) {
+                turn();
             }
-            if (i + 1 < g.symbols) {
+            const unsigned i = back ? g.symbols - 1 - (step - g.outputs) : step;
+            __syncthreads();
+            take_items(i, back);
+            t.template sweep<false>(r, words_of(i, back), nullptr);
+            normalise(r, back);
+            if (i + 1 == g.outputs && !back) {
+                keep(g.outputs + 1, r);
+            } else {
                 t.insert(r);
+            }
+            if (i + 1 < g.outputs) {
                 keep(i + 1, r);
             }
         }
-        double ends = 0;
-        for (int c = 0; c < C; ++c) {
-            const unsigned m = drift(c, false);
-            if (valid && m < g.window) {
-                ends += double(r.x[c]) * in.boundary(g, g.end_at, g.symbols, m);
-            }
+        if (g.outputs == g.symbols) {
+            turn();
         }
-        ends = t.frame_sum(ends);
-        valid = valid && ends > 0 && scale.alive;
-        const double log_weight = scale.log() - (g.symbols + 1.0) * t.w.log_size +
-                                  g.symbols * t.w.log_index + log(ends) + g.log_scale;
-
         __syncwarp();
         float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
-        unsigned last = 0;
-        double entropy = 0, unused;
-        r = boundary(g.end_at, g.symbols, true);
-        normalise(r, true);
+        const auto last = emit_drifts(g.outputs + 1, r, drifts + g.window);
+        valid = valid && last.sum > 0;
+        const double log_weight = scale.log() - (g.symbols + 2.0) * t.w.log_size +
+                                  g.symbols * t.w.log_index + ::log(last.sum) +
+                                  g.log_scale;
 #pragma unroll 1
-        for (unsigned i = g.symbols; i-- > 0;) {
-            if (i + 1 == g.outputs) {
-                last = emit_drifts(g.symbols + 1, r, drifts + g.window, entropy);
-            }
+        for (unsigned i = g.outputs; i-- > 0;) {
             __syncthreads();
             take_items(i, true);
             t.template sweep<true>(r, words_of(i, true), alpha + i * C * 32);
-            if (i < g.outputs) {
-                emit_symbol(i);
-            }
+            emit_symbol(i);
             normalise(r, true);
             t.insert(r);
         }
-        const unsigned first = emit_drifts(g.symbols, r, drifts, unused);
+        const auto first = emit_drifts(g.outputs, r, drifts);
         if (there && t.place == 0) {
             *status = valid ? sync_status{ log_weight,
-                                           float(entropy),
-                                           in.header.first + int(first),
-                                           in.header.first + int(last),
+                                           float(last.entropy),
+                                           in.header.first + int(first.likeliest),
+                                           in.header.first + int(last.likeliest),
                                            1 }
                             : sync_status{ -INFINITY, log2f(float(g.window)), 0, 0, 0 };
         }
@@ -906,7 +907,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
         reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes,
         static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32);
     Row* const alpha =
-        static_cast<Row*>(memory.alpha) + std::size_t(warp) * (g.symbols + 2) * C * 32;
+        static_cast<Row*>(memory.alpha) + std::size_t(warp) * (g.outputs + 2) * C * 32;
     trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
     const unsigned groups = (g.frames + l.frames - 1) / l.frames;
     for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {

@@ -136,6 +136,15 @@ start_search make_search(const sync_options& o)
     const double beyond = s.reach + before.most;
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
+    // The warm-up is worth some 55 bits. A drift is told from the others by the logarithm
+    // of how many there are, and 10 bits more to be sure; then it is known to some items.
+    s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
+    const auto within = [&o](double symbols) {
+        const drift_spread spread(o.channel, symbols * o.code.n());
+        return int(std::ceil(spread.most + std::abs(spread.mean)));
+    };
+    s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
+    s.nearest = within(s.step_symbols) + within(s.step_symbols / 2.0);
     // Two places that a try begins at must not be alike.
     return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
                ? s

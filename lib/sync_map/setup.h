@@ -43,8 +43,19 @@ struct start_search {
     unsigned anchors = 1;
     //! Logarithm of how much more likely than random items a try must be.
     double accepted = 12;
+    //! After `told` symbols of a warm-up, and then every few, it is enough to go on with
+    //! the drifts nearest to the likeliest, so many to either side; and to begin with
+    //! these.
+    unsigned told = 0;
+    int nearest = 0, near_guess = 0;
+    static constexpr unsigned step_symbols = 16;
 
     explicit operator bool() const { return warmup > 0; }
+    //! Whether a try over so many symbols may narrow its window.
+    bool may_narrow(unsigned symbols) const
+    {
+        return told < symbols && symbols <= warmup;
+    }
     //! How far from the guess try number \p k looks.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };

@@ -44,18 +44,6 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
       d_start(setup.window),
       d_ends(setup.window, 1.0)
 {
-    // The warm-up is worth some 55 bits. A window is told from the others by the
-    // logarithm of how many there are, and 10 bits more to be sure.
-    const auto& s = setup.search;
-    const double bits = std::log2(double(s.window)) + 10;
-    d_first_symbols = unsigned(std::ceil(s.warmup * bits / 55));
-    const auto within = [&setup](double symbols) {
-        const drift_spread spread(setup.channel, symbols * setup.code.n());
-        return int(std::ceil(spread.most + std::abs(spread.mean)));
-    };
-    d_soon = std::min(-s.first, s.reach + within(s.warmup));
-    // What has been found out by then is known to some items.
-    d_near = within(step_symbols) + within(step_symbols / 2.0);
 }
 
 // Carries α of a window over symbols from one index on; the window's first drift lies at
@@ -136,12 +124,13 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
     const unsigned N = d_setup.code.frame_symbols();
     const std::int64_t n = d_setup.code.n();
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
-    int window = std::min(2 * d_soon + 1, int(s.window));
-    auto begin = place - d_soon; // of the window, at the boundary that is looked for
+    int window = std::min(2 * s.near_guess + 1, int(s.window));
+    auto begin =
+        place - s.near_guess; // of the window, at the boundary that is looked for
     double log_sum = -std::log(double(window));
     std::fill_n(alpha, window, Real(1));
-    for (unsigned done = 0, symbols = d_first_symbols; done < warmup;
-         symbols = std::min(step_symbols, warmup - done)) {
+    for (unsigned done = 0, symbols = s.told; done < warmup;
+         symbols = std::min(s.step_symbols, warmup - done)) {
         carry<Real>(items,
                     begin - n * (warmup - done),
                     (N - warmup % N + done) % N,
@@ -151,8 +140,8 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
         done += symbols;
         if (done < warmup) {
             const int mode = std::max_element(alpha, alpha + window) - alpha;
-            const int low = std::max(0, mode - d_near);
-            const int high = std::min(window, mode + d_near + 1);
+            const int low = std::max(0, mode - s.nearest);
+            const int high = std::min(window, mode + s.nearest + 1);
             std::copy(alpha + low, alpha + high, alpha);
             std::fill(alpha + (high - low), alpha + window + d_kernel.lanes, Real(0));
             begin += low;
@@ -168,7 +157,7 @@ link_header start_finder::find_soon(const item_span& items,
                                     double accepted)
 {
     const auto& s = d_setup.search;
-    if (d_first_symbols >= warmup) {
+    if (!s.may_narrow(warmup)) {
         return {};
     }
     const auto run = [&](std::int64_t place) {

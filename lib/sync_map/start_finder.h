@@ -87,11 +87,6 @@ private:
     host_memory d_transmission, d_alpha, d_scratch;
     carried_frame d_frame;
     double d_log_sum = 0;
-    // To find it soon.
-    static constexpr unsigned step_symbols = 16;
-    unsigned d_first_symbols = 0; // of a warm-up that say where a frame must be
-    int d_soon = 0;               // drifts to either side at first
-    int d_near = 0;               // and after each step
     std::vector<double> d_start;
     const std::vector<double> d_ends; // what comes after a frame is unknown
 };
