@@ -70,7 +70,7 @@ __device__ found_start try_start(const sync_geometry& full,
     unsigned done = 0, until = symbols;
     if (narrow) {
         low = -search.near_guess - search.first;
-        g.window = min(g.window, 2 * search.near_guess + 1);
+        g.window = min(int(g.window) - low, 2 * search.near_guess + 1);
         l = narrowed(layout, g.window);
         until = search.told;
     }

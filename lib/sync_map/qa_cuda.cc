@@ -385,6 +385,39 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
     }
 }
 
+// On bad channels tries narrow their windows once they know where a frame must be.
+TEST_F(sync_cuda, frames_are_found_in_windows_that_narrow)
+{
+    const unsigned N = 100, frames = small_scale() ? 6 : 60;
+    for (const auto& code : { codebook_random(10, 8, N, 4),
+                              codebook_random(10, 40, N, 4),
+                              codebook_random(7, 8, N, 4, 4) }) {
+        const auto data =
+            random_frames(code, { 0.07, 0.09, 2e-3, code.alphabet() }, frames);
+        for (const auto precision : precisions) {
+            if (small_scale() && precision != sync_precision::float32) {
+                continue;
+            }
+            auto o = data.options;
+            o.mode = sync_mode::stream;
+            o.precision = precision;
+            o.drifts = false;
+            o.batch = 5;
+            o.where = backend::cpu;
+            const auto search = make_setup(o).search;
+            ASSERT_TRUE(search.may_narrow(search.warmup));
+            ASSERT_GE(search.window, 256u);
+            std::uint64_t again = 0, again_cuda = 0;
+            const auto cpu = decode_all(data, o, &again);
+            o.where = backend::cuda;
+            EXPECT_LE(largest_difference(cpu, decode_all(data, o, &again_cuda)),
+                      4 * tolerance(precision))
+                << "n " << code.n() << " q " << code.q();
+            EXPECT_EQ(again_cuda, again) << "n " << code.n() << " q " << code.q();
+        }
+    }
+}
+
 TEST_F(sync_cuda, likelihoods_in_frames_and_streams_are_those_of_the_cpu)
 {
     const unsigned N = small_scale() ? 24 : 100;
