@@ -464,11 +464,17 @@ public:
     static std::unique_ptr<launch_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
+        // Eight warps with thirteen drifts per lane do as much as five of twelve with
+        // nine.
+        const auto in_a_warp = [&g](unsigned drifts) {
+            return 32 / ((g.window + drifts - 1) / drifts);
+        };
+        const bool pays = C < 13 || 5 * in_a_warp(C) >= 8 * in_a_warp(9);
         // What is lost of insertions weighs so little beside them.
         const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
-            g.window > 32 * C || lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
+            g.window > 32 * C || !pays || lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
             !trie_weights<Row, C>::possible(g)) {
             return nullptr;
         }
@@ -763,13 +769,11 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
         return first_plan(
             {
 #ifndef GPUFEC_FEW_KERNELS
+                tries_plan<float, 13, 13, 1, 8>::make,
                 tries_plan<float, 9, 4, 1, 12>::make,
                 tries_plan<float, 9, 6, 1, 12>::make,
 #endif
-                tries_plan<float, 9, 9, 1, 12>::make,
-#ifndef GPUFEC_FEW_KERNELS
-                tries_plan<float, 13, 13, 1, 8>::make,
-#endif
+                tries_plan<float, 9, 9, 2, 12>::make,
                 linear,
                 corridor },
             setup,

@@ -175,7 +175,8 @@ struct trie_layout {
 };
 
 /* A warp and its frames. Drifts are in the order of the sweep. Insertions are followed
- * over J drifts into the next lane, and over Reach lanes if J is C. */
+ * over J drifts into the next lane; over all of them, and the one behind it if Reach is
+ * 2, if J is C. */
 template <class Row, int C, int J, int Reach>
 struct trie_warp {
     using row = trie_row<Row, C>;
@@ -186,6 +187,7 @@ struct trie_warp {
     const trie_weights<Row, C>& w;
     const unsigned lane, slot, place; // frame of the warp, lane of the frame
     const Row below, above;           // 1 if the frame has a lane before, behind this one
+    const Row far_below, far_above;   // what insertions over a lane weigh, if it has two
     std::byte* const warp_rows;
     std::byte* const rows; // of this lane
     Row* const partial;    // sums that are met, of this lane: 32 per word
@@ -210,6 +212,8 @@ struct trie_warp {
           place(lane % layout.lanes),
           below(place > 0),
           above(place + 1 < layout.lanes),
+          far_below(place > 1 ? weigh.insertion[C] : Row(0)),
+          far_above(place + 2 < layout.lanes ? weigh.insertion[C] : Row(0)),
           warp_rows(shared),
           rows(shared + min(lane, layout.lanes * layout.frames - 1) * row::lane_bytes),
           partial(sums + lane)
@@ -242,10 +246,9 @@ struct trie_warp {
         for (int c = 1; c < C; ++c) {
             r.x[c] += w.insertion[1] * r.x[c - 1];
         }
-        const Row own = __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
-        Row carry = own;
-        for (int lane = 1; lane < Reach; ++lane) {
-            carry = own + w.insertion[C] * __shfl_up_sync(full_warp, carry, 1) * below;
+        Row carry = __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
+        if (Reach > 1) {
+            carry += far_below * __shfl_up_sync(full_warp, r.x[C - 1], 2);
         }
         for (int k = 0; k < J; ++k) {
             r.x[k] += w.insertion[k + 1] * carry;
@@ -257,10 +260,9 @@ struct trie_warp {
         for (int c = C - 2; c >= 0; --c) {
             r.x[c] += w.insertion[1] * r.x[c + 1];
         }
-        const Row own = __shfl_down_sync(full_warp, r.x[0], 1) * above;
-        Row carry = own;
-        for (int lane = 1; lane < Reach; ++lane) {
-            carry = own + w.insertion[C] * __shfl_down_sync(full_warp, carry, 1) * above;
+        Row carry = __shfl_down_sync(full_warp, r.x[0], 1) * above;
+        if (Reach > 1) {
+            carry += far_above * __shfl_down_sync(full_warp, r.x[0], 2);
         }
         for (int k = 0; k < J; ++k) {
             r.x[C - 1 - k] += w.insertion[k + 1] * carry;
@@ -827,47 +829,41 @@ struct trie_frames {
         keep(g.outputs, r);
         t.insert(r);
         keep(0, r);
-        const auto turn = [&] {
-            r = boundary(g.end_at, g.symbols, true);
-            normalise(r, true);
-        };
-        // α over what is put out, and then β over what lies behind it.
 #pragma unroll 1
-        for (unsigned step = 0; step < g.symbols; ++step) {
-            const bool back = step >= g.outputs;
-            if (step == g.outputs) {
-                turn();
-            }
-            const unsigned i = back ? g.symbols - 1 - (step - g.outputs) : step;
+        for (unsigned i = 0; i < g.outputs; ++i) {
             __syncthreads();
-            take_items(i, back);
-            t.template sweep<false>(r, words_of(i, back), nullptr);
-            normalise(r, back);
-            if (i + 1 == g.outputs && !back) {
-                keep(g.outputs + 1, r);
-            } else {
-                t.insert(r);
-            }
+            take_items(i, false);
+            t.template sweep<false>(r, words_of(i, false), nullptr);
+            normalise(r, false);
             if (i + 1 < g.outputs) {
+                t.insert(r);
                 keep(i + 1, r);
             }
         }
-        if (g.outputs == g.symbols) {
-            turn();
-        }
+        keep(g.outputs + 1, r);
         __syncwarp();
+
+        // β. Nobody reads what it meets behind the outputs.
         float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
-        const auto last = emit_drifts(g.outputs + 1, r, drifts + g.window);
-        valid = valid && last.sum > 0;
-        const double log_weight = scale.log() - (g.symbols + 2.0) * t.w.log_size +
-                                  g.symbols * t.w.log_index + ::log(last.sum) +
-                                  g.log_scale;
+        boundary_drift last{};
+        double log_weight = 0;
+        r = boundary(g.end_at, g.symbols, true);
+        normalise(r, true);
 #pragma unroll 1
-        for (unsigned i = g.outputs; i-- > 0;) {
+        for (unsigned i = g.symbols; i-- > 0;) {
+            if (i + 1 == g.outputs) {
+                last = emit_drifts(g.outputs + 1, r, drifts + g.window);
+                valid = valid && last.sum > 0;
+                log_weight = scale.log() - (g.symbols + 2.0) * t.w.log_size +
+                             g.symbols * t.w.log_index + ::log(last.sum) + g.log_scale;
+            }
             __syncthreads();
             take_items(i, true);
-            t.template sweep<true>(r, words_of(i, true), alpha + i * C * 32);
-            emit_symbol(i);
+            t.template sweep<true>(
+                r, words_of(i, true), alpha + min(i, g.outputs - 1) * C * 32);
+            if (i < g.outputs) {
+                emit_symbol(i);
+            }
             normalise(r, true);
             t.insert(r);
         }
