@@ -24,7 +24,7 @@ using sync_map::stream_piece;
 
 namespace {
 
-constexpr unsigned period = 64; // frames after which the stream is the same again
+constexpr unsigned period = 640; // frames after which the stream is the same again
 constexpr unsigned known = 3 * period;
 
 // What was decoded of frame after frame.

@@ -503,7 +503,11 @@ public:
         d_warps = std::min<std::size_t>(Warps, shared / d_layout.warp_bytes);
         allow_shared(kernel, d_warps * d_layout.warp_bytes, "the window of drifts");
         const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
-        d_many = from ? std::atoi(from) : d_warps * d_processors / 2 * d_layout.frames;
+        // A round takes 0.67 + q/96 of its time with 32 words, in which the others decode
+        // half as many frames, or with more words fewer.
+        const double q = std::max(32u, d_geometry.q);
+        const double part = (0.67 + q / 96) * 16 / q;
+        d_many = from ? std::atoi(from) : part * d_warps * d_processors * d_layout.frames;
     }
 
     std::size_t work_bytes(std::size_t frames) const override
@@ -886,8 +890,7 @@ public:
         g.symbols = j.warmup;
         auto starts = d_starts;
         starts.items = j.items;
-        // Small windows have next to nothing to save.
-        starts.narrow = d_geometry.window >= 256 && starts.search.may_narrow(j.warmup);
+        starts.narrow = starts.search.narrows(j.warmup);
         const auto memory = d_kernel.memory(nullptr, work);
         const auto grid = d_kernel.blocks(j.frames);
         d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(

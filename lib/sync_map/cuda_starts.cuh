@@ -47,7 +47,7 @@ inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
 
 // One try: α from 1 everywhere about a place to the boundary that is looked for, which
 // becomes the current row. A try that narrows goes on with what lies near the likeliest
-// drift alone, once some symbols have told which that is.
+// drift alone, once its evidence is enough for that.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ found_start try_start(const sync_geometry& full,
                                  const start_geometry& sg,
@@ -72,7 +72,7 @@ __device__ found_start try_start(const sync_geometry& full,
         low = -search.near_guess - search.first;
         g.window = min(int(g.window) - low, 2 * search.near_guess + 1);
         l = narrowed(layout, g.window);
-        until = search.told;
+        until = search.first_look;
     }
     // I times a row of ones.
     const Row c = weights.insertion, limit = 1 / (1 - c);
@@ -81,6 +81,11 @@ __device__ found_start try_start(const sync_geometry& full,
         return limit * (1 - pow(c, Row(m + 1)));
     });
     row_scale scale;
+    const auto evidence = [&](double sum) {
+        return scale.log() + ::log(sum) + done * sg.log_symbol -
+               ::log(double(full.window));
+    };
+    bool told = false;
     int mode;
 #pragma unroll 1
     for (;;) {
@@ -100,6 +105,22 @@ __device__ found_start try_start(const sync_geometry& full,
                 sweep.run(j, insertion, s.alpha, false, part, One || j == warp);
             }
             next_boundary<One>(l, s, scale, static_cast<Metric*>(nullptr), false);
+        }
+        if (!told && done < symbols) {
+            double sum = 0;
+            for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+                sum += s.current[m];
+            }
+            sum = block_sum(sum, s.scratch);
+            block_sync();
+            told = evidence(sum) >= search.enough;
+            if (!told && done >= search.told) {
+                return { place, -INFINITY };
+            }
+            if (!told) {
+                until = min(done + search.next_look, symbols);
+                continue;
+            }
         }
         mode = int(block_argmax(s.current, g.window, s.scratch));
         block_sync();
@@ -143,8 +164,7 @@ __device__ found_start try_start(const sync_geometry& full,
         return { place, -INFINITY };
     }
     return { place + search.first + low + std::int64_t(llrint(mean / sum)),
-             scale.log() + ::log(all) + symbols * sg.log_symbol -
-                 ::log(double(full.window)),
+             evidence(all),
              low,
              g.window };
 }

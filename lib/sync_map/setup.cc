@@ -122,13 +122,15 @@ start_search make_search(const sync_options& o)
     const auto spread = [&](double frames) {
         return drift_spread(o.channel, frames * o.code.frame_bits());
     };
-    while (s.anchors > 1 && spread(s.anchors).most > nearer) {
+    // Five standard deviations must be less than half a period.
+    const auto ambiguous = [&] { return 5 * spread(s.anchors).most > 6 * nearer; };
+    while (s.anchors > 1 && ambiguous()) {
         s.anchors /= 2;
     }
-    s.radius = int(std::ceil(spread(s.anchors).most));
-    if (s.radius > nearer) {
+    if (ambiguous()) {
         return {};
     }
+    s.radius = std::min(nearer, int(std::ceil(spread(s.anchors).most)));
     s.most = std::min(nearer, s.radius + longest_slip);
     // Most frames are found at the first try.
     s.reach = std::max(6, int(spread(s.anchors / 2.0).most / 4));
@@ -136,15 +138,18 @@ start_search make_search(const sync_options& o)
     const double beyond = s.reach + before.most;
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
-    // The warm-up is worth some 55 bits. A drift is told from the others by the logarithm
-    // of how many there are, and 10 bits more to be sure; then it is known to some items.
+    // The warm-up is worth 55 bits or more. A drift is told from the others by the
+    // logarithm of how many there are, and 10 bits more to be sure; then it is known to
+    // what 32 symbols may add.
     s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
+    s.first_look = (s.told + 1) / 2;
+    s.next_look = (s.told + 3) / 4;
     const auto within = [&o](double symbols) {
         const drift_spread spread(o.channel, symbols * o.code.n());
         return int(std::ceil(spread.most + std::abs(spread.mean)));
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
-    s.nearest = within(s.step_symbols) + within(s.step_symbols / 2.0);
+    s.nearest = 2 * within(2 * s.step_symbols);
     // Two places that a try begins at must not be alike.
     return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
                ? s

@@ -43,12 +43,15 @@ struct start_search {
     unsigned anchors = 1;
     //! Logarithm of how much more likely than random items a try must be.
     double accepted = 12;
-    //! After `told` symbols of a warm-up, and then every few, it is enough to go on with
-    //! the drifts nearest to the likeliest, so many to either side; and to begin with
-    //! these.
-    unsigned told = 0;
-    int nearest = 0, near_guess = 0;
+    //! Tries that narrow their windows begin with so many drifts to either side of the
+    //! place. Their evidence may be enough after `first_look` symbols, and is looked at
+    //! again after every `next_look` up to `told`, by when it is, or they find nothing.
+    //! Then they go on with the drifts nearest to the likeliest, those at every
+    //! `step_symbols`.
+    int near_guess = 0, nearest = 0;
+    unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;
+    static constexpr double enough = 7; //!< 1000 to 1
 
     explicit operator bool() const { return warmup > 0; }
     //! Whether a try over so many symbols may narrow its window.
@@ -56,6 +59,8 @@ struct start_search {
     {
         return told < symbols && symbols <= warmup;
     }
+    //! Whether those for frames do: small windows have next to nothing to save.
+    bool narrows(unsigned symbols) const { return window >= 256 && may_narrow(symbols); }
     //! How far from the guess try number \p k looks.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };

@@ -93,13 +93,14 @@ start_finder::found_at start_finder::centre(std::int64_t begin, double evidence)
         mean += double(alpha[m]) * m;
     }
     return { begin + (sum > 0 ? std::llround(mean / sum) : -d_setup.search.first),
-             sum > 0 ? evidence : -INFINITY };
+             sum > 0 ? evidence : -INFINITY,
+             begin };
 }
 
 // One try: α from 1 everywhere about a place to the boundary that is looked for.
 template <class Real>
 start_finder::found_at
-start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup)
+start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned warmup)
 {
     const auto& s = d_setup.search;
     const unsigned N = d_setup.code.frame_symbols();
@@ -114,11 +115,13 @@ start_finder::run_as(const item_span& items, std::int64_t place, unsigned warmup
                         d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
 }
 
-// The same, after some symbols and from there on every few with what lies near the
-// likeliest drift alone.
+// The same in a window that narrows, until it is accepted: what lies between there and
+// the boundary is taken to be as long as such symbols mostly are.
 template <class Real>
-start_finder::found_at
-start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned warmup)
+start_finder::found_at start_finder::run_narrowing(const item_span& items,
+                                                   std::int64_t place,
+                                                   unsigned warmup,
+                                                   double accepted)
 {
     const auto& s = d_setup.search;
     const unsigned N = d_setup.code.frame_symbols();
@@ -127,18 +130,28 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
     int window = std::min(2 * s.near_guess + 1, int(s.window));
     auto begin =
         place - s.near_guess; // of the window, at the boundary that is looked for
-    double log_sum = -std::log(double(window));
+    double log_sum = -std::log(double(window)), evidence = 0;
+    bool told = false;
+    unsigned done = 0;
     std::fill_n(alpha, window, Real(1));
-    for (unsigned done = 0, symbols = s.told; done < warmup;
-         symbols = std::min(s.step_symbols, warmup - done)) {
+    while (true) {
+        const auto symbols = done == 0 ? s.first_look
+                             : told    ? s.step_symbols
+                                       : s.next_look;
+        const auto next = std::min(done + symbols, warmup);
         carry<Real>(items,
                     begin - n * (warmup - done),
                     (N - warmup % N + done) % N,
-                    symbols,
+                    next - done,
                     window);
         log_sum += d_log_sum;
-        done += symbols;
-        if (done < warmup) {
+        done = next;
+        evidence = log_sum + done * d_log_symbol;
+        if (done == warmup || evidence >= accepted) {
+            break;
+        }
+        told = told || evidence >= s.enough;
+        if (told) {
             const int mode = std::max_element(alpha, alpha + window) - alpha;
             const int low = std::max(0, mode - s.nearest);
             const int high = std::min(window, mode + s.nearest + 1);
@@ -146,9 +159,12 @@ start_finder::run_soon_as(const item_span& items, std::int64_t place, unsigned w
             std::fill(alpha + (high - low), alpha + window + d_kernel.lanes, Real(0));
             begin += low;
             window = high - low;
+        } else if (done >= s.told) {
+            return { place, -INFINITY, begin };
         }
     }
-    return centre<Real>(begin, log_sum + warmup * d_log_symbol);
+    const drift_spread rest(d_setup.channel, double(n) * (warmup - done));
+    return centre<Real>(begin + std::llround(rest.mean), evidence);
 }
 
 link_header start_finder::find_soon(const item_span& items,
@@ -160,43 +176,39 @@ link_header start_finder::find_soon(const item_span& items,
     if (!s.may_narrow(warmup)) {
         return {};
     }
-    const auto run = [&](std::int64_t place) {
-        return d_kernel.real_bytes == sizeof(float)
-                   ? run_soon_as<float>(items, place, warmup)
-                   : run_soon_as<double>(items, place, warmup);
-    };
     for (int k = 0; std::abs(s.offset(k)) - s.reach < s.radius; ++k) {
-        const auto place = guess + s.offset(k);
-        auto found = run(place);
+        const auto found = run(items, guess + s.offset(k), warmup, true, accepted);
         if (found.evidence >= accepted) {
-            if (std::abs(found.origin - place) > s.reach) {
-                found = run(found.origin); // it may lie beyond what was looked at
-            }
-            return { std::int32_t(found.origin - guess),
-                     float(found.evidence),
-                     found.evidence >= accepted };
+            return { std::int32_t(found.origin - guess), float(found.evidence), 1 };
         }
     }
     return {};
 }
 
-start_finder::found_at
-start_finder::run(const item_span& items, std::int64_t place, unsigned warmup)
+start_finder::found_at start_finder::run(const item_span& items,
+                                         std::int64_t place,
+                                         unsigned warmup,
+                                         bool narrow,
+                                         double accepted)
 {
-    return d_kernel.real_bytes == sizeof(float) ? run_as<float>(items, place, warmup)
-                                                : run_as<double>(items, place, warmup);
+    if (d_kernel.real_bytes == sizeof(float)) {
+        return narrow ? run_narrowing<float>(items, place, warmup, accepted)
+                      : run_in_full<float>(items, place, warmup);
+    }
+    return narrow ? run_narrowing<double>(items, place, warmup, accepted)
+                  : run_in_full<double>(items, place, warmup);
 }
 
 // Cuts the window of a frame out of α of the last try.
 template <class Real>
-void start_finder::cut(std::int64_t place, std::int64_t origin, double* start) const
+void start_finder::cut(const found_at& found, double* start) const
 {
     const auto* const alpha = reinterpret_cast<const Real*>(d_alpha.data());
-    const auto shift = origin - place - d_setup.search.first + d_window.first;
+    const auto shift = found.origin - found.begin + d_window.first;
     double sum = 0;
     for (unsigned m = 0; m < d_setup.window; ++m) {
         const auto from = shift + m;
-        start[m] = from >= 0 && from < d_setup.search.window ? double(alpha[from]) : 0;
+        start[m] = from >= 0 && from < d_frame.window ? double(alpha[from]) : 0;
         sum += start[m];
     }
     for (unsigned m = 0; m < d_setup.window; ++m) {
@@ -212,12 +224,25 @@ link_header start_finder::find(const item_span& items,
                                double* start)
 {
     const auto& s = d_setup.search;
+    const auto to_the_end = std::numeric_limits<double>::infinity();
     std::int64_t place = guess, best_place = guess;
-    found_at best{ guess, -INFINITY }, last{};
-    for (int k = 0; std::abs(s.offset(k)) - s.reach < s.most; ++k) {
+    found_at best{ guess, -INFINITY, guess + s.first };
+    // Tries that narrow go once over where the frame may be; what they do not find is
+    // looked for in full.
+    bool narrow = s.narrows(warmup);
+    for (int k = 0;; ++k) {
+        const int away = std::abs(s.offset(k)) - s.reach;
+        if (away >= (narrow ? radius : s.most)) {
+            if (!narrow) {
+                break;
+            }
+            narrow = false;
+            k = -1;
+            continue;
+        }
         place = guess + s.offset(k);
-        last = run(items, place, warmup);
-        const bool near = std::abs(s.offset(k)) - s.reach < radius;
+        const auto last = run(items, place, warmup, narrow, to_the_end);
+        const bool near = !narrow && away < radius;
         if (last.evidence >= accepted || (near && last.evidence > best.evidence)) {
             best = last;
             best_place = place;
@@ -228,13 +253,12 @@ link_header start_finder::find(const item_span& items,
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
         // Once more about what was found.
-        const auto again = run(items, best.origin, warmup);
-        place = best.origin;
+        const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }
     if (start) {
-        d_kernel.real_bytes == sizeof(float) ? cut<float>(place, best.origin, start)
-                                             : cut<double>(place, best.origin, start);
+        d_kernel.real_bytes == sizeof(float) ? cut<float>(best, start)
+                                             : cut<double>(best, start);
     }
     return { std::int32_t(best.origin - guess),
              float(best.evidence),

@@ -46,7 +46,8 @@ public:
      * \brief Looks for it to guess others from, at less expense.
      *
      * Once some symbols have told where the frame must be, only drifts near that are
-     * carried on. Finds it as find() does, to a few items, or finds nothing.
+     * carried on, and no further than until it is accepted. Finds it as find() does, to
+     * some items, or finds nothing.
      */
     link_header find_soon(const item_span& items,
                           std::int64_t guess,
@@ -58,15 +59,24 @@ public:
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);
 
 private:
+    // Where, and the item of the first drift of the window that was carried there.
     struct found_at {
         std::int64_t origin;
         double evidence;
+        std::int64_t begin;
     };
-    found_at run(const item_span& items, std::int64_t place, unsigned warmup);
+    found_at run(const item_span& items,
+                 std::int64_t place,
+                 unsigned warmup,
+                 bool narrow,
+                 double accepted);
     template <class Real>
-    found_at run_as(const item_span& items, std::int64_t place, unsigned warmup);
+    found_at run_in_full(const item_span& items, std::int64_t place, unsigned warmup);
     template <class Real>
-    found_at run_soon_as(const item_span& items, std::int64_t place, unsigned warmup);
+    found_at run_narrowing(const item_span& items,
+                           std::int64_t place,
+                           unsigned warmup,
+                           double accepted);
     template <class Real>
     void carry(const item_span& items,
                std::int64_t base,
@@ -74,9 +84,9 @@ private:
                unsigned symbols,
                unsigned window);
     template <class Real>
-    found_at centre(std::int64_t place, double evidence) const;
+    found_at centre(std::int64_t begin, double evidence) const;
     template <class Real>
-    void cut(std::int64_t place, std::int64_t origin, double* start) const;
+    void cut(const found_at& found, double* start) const;
 
     const setup d_setup;
     const drift_range d_window;
