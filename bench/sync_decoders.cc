@@ -524,6 +524,9 @@ double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
+// Frames after which a stream comes again: more than from anchor to anchor.
+constexpr unsigned stream_period = 640;
+
 // Through the decoder, in a stream or in frames.
 json measure_decoder(double p,
                      sync_mode mode,
@@ -533,7 +536,7 @@ json measure_decoder(double p,
                      unsigned batch_frames = 0)
 {
     const code_size c{ 10, 32, 210 };
-    batch b(c, p, with(linear, precision), 64);
+    batch b(c, p, with(linear, precision), stream_period);
     b.options.mode = mode;
     b.options.where = where;
     b.options.batch = batch_frames;
@@ -603,7 +606,7 @@ json measure_decoder(double p,
 json measure_stream_steps(double p, sync_precision precision, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };
-    batch b(c, p, with(linear, precision), 64);
+    batch b(c, p, with(linear, precision), stream_period);
     b.options.mode = sync_mode::stream;
     const auto setup = sync_map::make_setup(b.options);
     json entry = describe(c, p, with(linear, precision), setup);
