@@ -113,10 +113,11 @@ __device__ found_start try_start(const sync_geometry& full,
             }
             sum = block_sum(sum, s.scratch);
             block_sync();
-            told = evidence(sum) >= search.enough;
-            if (!told && done >= search.told) {
+            const double found = evidence(sum);
+            if (done >= search.told && !(found >= 0)) {
                 return { place, -INFINITY };
             }
+            told = done >= search.told || found >= search.enough;
             if (!told) {
                 until = min(done + search.next_look, symbols);
                 continue;

@@ -44,10 +44,10 @@ struct start_search {
     //! Logarithm of how much more likely than random items a try must be.
     double accepted = 12;
     //! Tries that narrow their windows begin with so many drifts to either side of the
-    //! place. Their evidence may be enough after `first_look` symbols, and is looked at
-    //! again after every `next_look` up to `told`, by when it is, or they find nothing.
-    //! Then they go on with the drifts nearest to the likeliest, those at every
-    //! `step_symbols`.
+    //! place. From `first_look` symbols on, every `next_look`, their evidence may be
+    //! enough to go on with the drifts nearest to the likeliest, those at every
+    //! `step_symbols`. After `told` symbols they do so anyway, or find nothing if there
+    //! is no evidence.
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;

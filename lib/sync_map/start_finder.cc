@@ -150,7 +150,10 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
         if (done == warmup || evidence >= accepted) {
             break;
         }
-        told = told || evidence >= s.enough;
+        if (done >= s.told && evidence < 0) {
+            return { place, -INFINITY, begin };
+        }
+        told = told || done >= s.told || evidence >= s.enough;
         if (told) {
             const int mode = std::max_element(alpha, alpha + window) - alpha;
             const int low = std::max(0, mode - s.nearest);
@@ -159,8 +162,6 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
             std::fill(alpha + (high - low), alpha + window + d_kernel.lanes, Real(0));
             begin += low;
             window = high - low;
-        } else if (done >= s.told) {
-            return { place, -INFINITY, begin };
         }
     }
     const drift_spread rest(d_setup.channel, double(n) * (warmup - done));
