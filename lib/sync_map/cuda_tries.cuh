@@ -180,6 +180,7 @@ struct trie_layout {
 template <class Row, int C, int J, int Reach>
 struct trie_warp {
     using row = trie_row<Row, C>;
+    static_assert(Reach == 1 || (Reach == 2 && J == C));
     static constexpr int inner = C + 3; // weights of bits 4 to 7 at a thread's drifts
 
     const sync_geometry& g;

@@ -349,6 +349,21 @@ TEST_F(sync_cuda, frames_and_streams_through_two_decoders_are_those_of_the_cpu)
     }
 }
 
+// To be decoded on the CPU first.
+sync_options on_the_cpu(const test_frames& data,
+                        sync_mode mode,
+                        sync_precision precision,
+                        unsigned batch)
+{
+    auto o = data.options;
+    o.mode = mode;
+    o.precision = precision;
+    o.drifts = false;
+    o.batch = batch;
+    o.where = backend::cpu;
+    return o;
+}
+
 // Frames of a stream find where they begin by kernels of their own.
 TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
 {
@@ -364,12 +379,7 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
         const auto data = random_frames(
             code, { 4e-3, 5e-3, 2e-3, code.alphabet() }, small_scale() ? 5 : frames);
         for (const auto precision : precisions) {
-            auto o = data.options;
-            o.mode = sync_mode::stream;
-            o.precision = precision;
-            o.drifts = false;
-            o.batch = 3;
-            o.where = backend::cpu;
+            auto o = on_the_cpu(data, sync_mode::stream, precision, 3);
             if (small_scale() && code.n() != 10 && precision != sync_precision::float32) {
                 continue;
             }
@@ -398,12 +408,7 @@ TEST_F(sync_cuda, frames_are_found_in_windows_that_narrow)
             if (small_scale() && precision != sync_precision::float32) {
                 continue;
             }
-            auto o = data.options;
-            o.mode = sync_mode::stream;
-            o.precision = precision;
-            o.drifts = false;
-            o.batch = 5;
-            o.where = backend::cpu;
+            auto o = on_the_cpu(data, sync_mode::stream, precision, 5);
             const auto search = make_setup(o).search;
             ASSERT_TRUE(search.may_narrow(search.warmup));
             ASSERT_GE(search.window, 256u);
@@ -428,16 +433,11 @@ TEST_F(sync_cuda, likelihoods_in_frames_and_streams_are_those_of_the_cpu)
         make_likelihoods(data);
         for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
             for (const auto precision : precisions) {
-                auto o = data.options;
-                o.mode = mode;
-                o.precision = precision;
-                o.drifts = false;
-                o.batch = 3;
+                auto o = on_the_cpu(data, mode, precision, 3);
                 if (small_scale() && code.q() == 16 &&
                     precision != sync_precision::float32) {
                     continue;
                 }
-                o.where = backend::cpu;
                 const auto cpu = decode_all(data, o);
                 o.where = backend::cuda;
                 EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
