@@ -778,8 +778,9 @@ struct trie_frames {
             }
             return __syncwarp();
         }
-        // What the lanes gave to a word is summed in the place of the first of them.
-        Row part = 0;
+        // What the lanes gave to a word is summed in the place of the first of them. Of
+        // the words next to a likely one, floats would lose all that are far less likely.
+        double part = 0;
         sum_words([&](unsigned, Row L, Row* kept) {
             *kept = L;
             part += L;
@@ -803,9 +804,9 @@ struct trie_frames {
                 }
             }
         } else {
-            const Row sum = t.frame_sum(part);
+            const double sum = t.frame_sum(part);
             kept_words([&](unsigned D, Row L) {
-                const double p = sum > 0 ? double(L) / double(sum) : 1.0 / g.q;
+                const double p = sum > 0 ? double(L) / sum : 1.0 / g.q;
                 if (there && t.has_frame()) {
                     g.output == sync_output::posteriors64
                         ? void(reinterpret_cast<double*>(to)[D] = p)
