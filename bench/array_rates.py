@@ -30,6 +30,7 @@ class Viterbi:
     bits, most = 1024, 100000
     code = dict(termination="tailbiting", frame_bits=1024)
     words = ["--termination", "tailbiting", "--frame-bits", "1024"]
+    fixed, fixed_words = dict(), [] # the same work for every frame
     command, make, once = "viterbi", gpufec.viterbi_decoder, gpufec.viterbi_decode
 
     def __init__(self):
@@ -45,6 +46,8 @@ class Ldpc:
     name = "LDPC, DVB-S2 normal 1/2, at 2 dB"
     bits, most = 32400, 10000
     code, words = dict(), []
+    fixed = dict(early_stop=False, max_iterations=10)
+    fixed_words = ["--early-stop=false", "--max-iterations=10"]
     command, make, once = "ldpc", gpufec.ldpc_decoder, gpufec.ldpc_decode
 
     def __init__(self):
@@ -114,13 +117,35 @@ def through_tool(subject, values, tool, run):
         return time.perf_counter() - begin
 
 
+def beside_bench(subject, frames, args, run):
+    """What arrays come to beside the kernels, and slot to slot, of `gpufec bench`, where every
+    frame is as much work; in Mb/s."""
+    facts = json.loads(subprocess.run(
+        [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
+         "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
+    slots = next(r for r in facts["rates"] if r["what"] == "host to host")
+    found = {"kernels": facts["kernels_bits_per_s"] / 1e6,
+             "slot to slot": slots["median_bits_per_s"] / 1e6}
+    values = subject.values[np.arange(frames) % len(subject.values)]
+    pinned = gpufec.pinned_empty(values.shape, values.dtype)
+    pinned[:] = values
+    decoder = subject.make(**subject.code, **subject.fixed, **run)
+    shape = decoder.decode(pinned)[0].shape
+    for way, array, out in (
+            ("page-locked", pinned, gpufec.pinned_empty(shape, np.uint8)),
+            ("on the device", gpufec.to_device(values),
+             gpufec.to_device(np.empty(shape, np.uint8)))):
+        seconds = median_time(lambda: decoder.decode(array, out=out), args.seconds)
+        found[way] = frames * subject.bits / seconds / 1e6
+    print(f"{subject.command} {frames}, beside gpufec bench:",
+          ", ".join(f"{way} {rate:.1f}" for way, rate in found.items()), flush=True)
+    return found
+
+
 def measure(subject, counts, args):
     """Mb/s by the way of decoding and the number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
-    if args.backend == "cuda" or (args.backend == "auto"
-                                  and gpufec.arrays._core.cuda_devices()):
-        run.pop("threads")
 
     def add(way, frames, seconds):
         if seconds:
@@ -158,8 +183,11 @@ def measure(subject, counts, args):
         print(f"{subject.command} {frames}:", ", ".join(
             f"{way} {rates[-1][1]:.1f}" for way, rates in found.items()
             if rates[-1][0] == frames), flush=True)
-    return {"what": subject.name, "bits_per_frame": subject.bits, "backend": status.backend,
-            "device": status.device, "mbps": found}
+    report = {"what": subject.name, "bits_per_frame": subject.bits, "backend": status.backend,
+              "device": status.device, "mbps": found}
+    if args.tool and status.backend == "cuda" and subject.command != "sync":
+        report["beside_bench_mbps"] = beside_bench(subject, counts[-1], args, run)
+    return report
 
 
 def import_seconds():
@@ -199,7 +227,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--decoders", default="viterbi,ldpc,sync")
     parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1,
+                        help="that decode, or copy ordinary arrays where a device does")
     parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
     parser.add_argument("--most", type=int, default=100000, help="frames per call")
     parser.add_argument("--flowgraph", action="store_true")

@@ -312,6 +312,78 @@ TEST(decoders_copying, threads_do_not_change_what_is_decoded)
     EXPECT_EQ(decoded_with_threads<ldpc_decoder>(ldpc, 4), messages);
 }
 
+// Frames of several codes in pieces of any size, and whole, while the scale changes.
+std::vector<std::uint8_t>
+decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
+{
+    o.where = where;
+    o.threads = threads;
+    ldpc_decoder decoder(o);
+    EXPECT_EQ(decoder.active_backend(), where == backend::cuda ? "cuda" : "cpu");
+    std::mt19937 random(2);
+    std::vector<std::uint8_t> out, bits(1 << 20);
+    const auto pull = [&] {
+        const auto n = decoder.pull_packed(bits.data(), bits.size());
+        out.insert(out.end(), bits.begin(), bits.begin() + n);
+        if (n == 0) {
+            decoder.wait(std::chrono::milliseconds(10));
+        }
+    };
+    for (unsigned pushes = 0; pushes < 60; ++pushes) {
+        if (decoder.missing() == 0) {
+            decoder.select(random() % o.codes.size());
+        }
+        decoder.set_llr_scale(1 << random() % 3);
+        const std::size_t count =
+            pushes % 3 ? random() % 9000 : decoder.missing() + 5 * decoder.frame_items();
+        // Few of one sign, so that frames differ by what their scale makes of them.
+        std::vector<std::int8_t> bytes(count);
+        std::vector<float> floats(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            bytes[i] = std::int8_t(random() % 256);
+            floats[i] = bytes[i] / 9.0f;
+        }
+        for (std::size_t at = 0; at < count;) {
+            const auto* const from = o.format == llr_format::int8
+                                         ? static_cast<const void*>(&bytes[at])
+                                         : &floats[at];
+            const auto n = decoder.push(from, count - at);
+            at += n;
+            if (n == 0) {
+                pull();
+            }
+        }
+    }
+    decoder.drop_incomplete();
+    decoder.finish();
+    while (!decoder.done()) {
+        pull();
+    }
+    return out;
+}
+
+TEST(decoders_copying, values_that_a_device_makes_steps_of_are_those_of_the_cpu)
+{
+    ldpc_options o;
+    o.codes = { ldpc_code::dvbs2("short", "8/9"), ldpc_code::dvbs2("short", "1/4") };
+    o.max_iterations = 2;
+    o.codeword = true;
+    for (const auto format : { llr_format::int8, llr_format::float32 }) {
+        for (const auto precision :
+             { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
+            for (const unsigned batch : { 1u, 7u }) {
+                o.format = format;
+                o.precision = precision;
+                o.batch = batch;
+                const auto bits = decoded_in_pieces(o, backend::cpu, 1);
+                EXPECT_GT(bits.size(), 100 * 16200u / 8);
+                EXPECT_EQ(decoded_in_pieces(o, backend::cuda, 1), bits);
+                EXPECT_EQ(decoded_in_pieces(o, backend::cuda, 3), bits);
+            }
+        }
+    }
+}
+
 // Frames that are lent, while another channel waits for those in flight: a caller who
 // sleeps when nothing can be taken has to be told.
 TEST(sync_decoder_channel, holds_up_frames_that_are_lent)

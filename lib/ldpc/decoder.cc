@@ -43,16 +43,18 @@ public:
                 "finite values from 0");
         open(make_setup(options));
         d_filling.emplace(*d_setup, d_pipeline->active().limits());
-        std::size_t largest = 0;
+        std::size_t largest = 0, spread = 0;
         for (const auto& code : options.codes) {
-            largest = std::max({ largest,
-                                 d_setup->frame_input_bytes(code),
-                                 code.sent() * d_setup->value_bytes() });
+            largest = std::max(largest, code.sent() * d_setup->raw_value_bytes());
+            if (!code.sent_positions().empty()) {
+                spread = std::max(spread, code.sent() * d_setup->value_bytes());
+            }
         }
         if (symbols()) {
             largest = d_pipeline->active().limits().raw_bytes / d_batch;
         }
         d_partial.resize(largest);
+        d_steps.resize(spread);
     }
 
     void select(unsigned code, unsigned constellation)
@@ -104,13 +106,20 @@ public:
                 taken += add_frames(values, taken, n, (count - taken) / n);
                 continue;
             }
-            format().convert(
-                values, taken, m, d_partial.data() + d_have * d_setup->value_bytes());
+            const auto size = d_setup->raw_value_bytes();
+            std::memcpy(d_partial.data() + d_have * size,
+                        static_cast<const std::byte*>(values) + taken * size,
+                        m * size);
             taken += m;
             d_have += m;
             if (d_have == n) {
-                spread_sent(code, *d_setup, d_partial.data(), place_of_frame());
                 d_have = 0;
+                if (code.sent_positions().empty()) {
+                    add_frames(d_partial.data(), 0, n, 1);
+                    continue;
+                }
+                format().convert(d_partial.data(), 0, n, d_steps.data());
+                spread_sent(code, *d_setup, d_steps.data(), place_of_frame());
                 if (d_filling->full()) {
                     advance();
                 }
@@ -120,14 +129,9 @@ public:
         return taken;
     }
 
-    // Not yet what is sent of a codeword, and spread when its batch is decoded.
     bool can_lend() const override
     {
-        return stream_decoder::can_lend() &&
-               std::all_of(
-                   d_options.codes.begin(), d_options.codes.end(), [](auto& code) {
-                       return code.sent_positions().empty() && code.sent() == code.n();
-                   });
+        return stream_decoder::can_lend() && whole_codewords();
     }
 
     std::size_t skip(std::size_t count)
@@ -240,6 +244,29 @@ private:
     }
 
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
+
+    // What is sent of a codeword is not yet spread when its batch is decoded.
+    bool whole_codewords() const
+    {
+        return std::all_of(
+            d_options.codes.begin(), d_options.codes.end(), [](auto& code) {
+                return code.sent_positions().empty() && code.sent() == code.n();
+            });
+    }
+
+    // Whether the open batch has its values as they are pushed, of which a device makes
+    // steps.
+    bool stays_raw()
+    {
+        if (waiting() == 0) {
+            d_may_stay_raw = d_may_stay_raw && on_device() && whole_codewords() &&
+                             d_setup->raw_value_bytes() <= d_setup->value_bytes() &&
+                             takes_raw();
+            d_stays_raw = d_may_stay_raw;
+        }
+        return d_stays_raw;
+    }
+
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
     // That are pushed of a frame.
     std::size_t items_of(const frame_kind& kind) const
@@ -280,6 +307,9 @@ private:
     std::size_t
     add_frames(const void* values, std::size_t first, std::size_t n, std::size_t count)
     {
+        if (stays_raw()) {
+            return add_raw_frames(values, first, n, count);
+        }
         const auto& f = format();
         auto* const to = place_of_frame();
         std::size_t frames = 1;
@@ -298,7 +328,28 @@ private:
         return frames * n;
     }
 
-    // Where symbols are in a slot that has them as they came.
+    std::size_t add_raw_frames(const void* values,
+                               std::size_t first,
+                               std::size_t n,
+                               std::size_t count)
+    {
+        const auto size = d_setup->raw_value_bytes();
+        const auto* const from = static_cast<const std::byte*>(values) + first * size;
+        auto* const to = raw_of(*d_pipeline->filling()) + d_filling->next_raw();
+        std::size_t frames = 0;
+        for (; frames < count && !d_filling->full(); ++frames) {
+            add_raw(d_filling->next_raw());
+        }
+        copy(frames, n * size, [&](std::size_t begin, std::size_t some) {
+            copy_to_slot(to + begin * n * size, from + begin * n * size, some * n * size);
+        });
+        if (d_filling->full()) {
+            advance();
+        }
+        return frames * n;
+    }
+
+    // Where symbols, and values, are in a slot that has them as they came.
     std::byte* raw_of(const slot& s) const
     {
         return s.input + d_pipeline->active().limits().table_bytes;
@@ -355,7 +406,7 @@ private:
         d_batches.push_back(d_filling->take());
         if (lending()) {
             submit(job, d_input.end() - d_have);
-        } else if (symbols()) {
+        } else if (job.raw_bytes > 0) {
             submit_from(job, raw_of(to));
         } else {
             submit(job);
@@ -428,12 +479,9 @@ private:
             const auto size = d_setup->raw_value_bytes();
             const auto* const begun =
                 lent + (d_input.end() - d_have - d_input.first()) * size;
-            if (symbols()) {
-                std::memcpy(d_partial.data(), begun, d_have * size);
-            } else {
-                format().convert(begun, 0, d_have, d_partial.data());
-            }
+            std::memcpy(d_partial.data(), begun, d_have * size);
         }
+        d_stays_raw = false;
         stream_decoder::keep_lent();
     }
 
@@ -525,7 +573,10 @@ private:
     frame_kind d_next;                // the frames to come
     frame_kind d_kind;                // the frame that is being pushed
     std::size_t d_have = 0;           // items of it
-    std::vector<std::byte> d_partial; // its values, or symbols
+    std::vector<std::byte> d_partial; // its values, or symbols, as they are pushed
+    std::vector<std::byte> d_steps;   // of what is sent of a codeword
+    bool d_stays_raw = false;         // of the open batch
+    bool d_may_stay_raw = true;       // as far as is known
 
     std::uint64_t d_frame = 0;            // frames begun to be pulled
     std::size_t d_given_frames = 0;       // frames of the oldest batch already pulled

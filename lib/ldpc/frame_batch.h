@@ -66,8 +66,11 @@ public:
 
     const std::vector<frame>& frames() const { return d_frames; }
 
-    //! Where the next raw frame begins if it is copied.
-    std::size_t next_raw() const { return (d_raw_bytes + 15) / 16 * 16; }
+    //! Where the next raw frame begins if it is copied: symbols at a whole vector.
+    std::size_t next_raw() const
+    {
+        return d_setup.symbols ? (d_raw_bytes + 15) / 16 * 16 : d_raw_bytes;
+    }
 
     //! The frames are not lent any more: their values are in the slot.
     void end_lending() { d_raw_bytes = 0; }

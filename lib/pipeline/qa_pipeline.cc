@@ -4,6 +4,7 @@
 /* The pipeline over a fake backend: out-of-order completion, a slow device, failures. */
 
 #include "checked_size.h"
+#include "copy_past_caches.h"
 #include "pipeline.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -423,6 +424,27 @@ TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)
     EXPECT_EQ(c.done.size(), 1u);
     device.join();
     EXPECT_EQ(c.locked, 0);
+}
+
+TEST(copy_past_caches, copies_pieces_of_any_size_to_any_place)
+{
+    constexpr std::size_t most = 70000;
+    std::vector<std::byte> from(most + 64), to(most + 128);
+    for (std::size_t k = 0; k < from.size(); ++k) {
+        from[k] = std::byte(k * 2654435761u >> 24);
+    }
+    for (const std::size_t count :
+         { 0, 1, 63, 16383, 16384, 16385, 16447, 65536, 70000 }) {
+        for (const unsigned first : { 0u, 1u, 15u, 48u, 63u }) {
+            for (const unsigned before : { 0u, 7u, 64u }) {
+                std::fill(to.begin(), to.end(), std::byte(0x55));
+                copy_past_caches(to.data() + before, from.data() + first, count);
+                std::vector<std::byte> wanted(to.size(), std::byte(0x55));
+                std::copy_n(from.begin() + first, count, wanted.begin() + before);
+                EXPECT_EQ(to, wanted) << count << ' ' << first << ' ' << before;
+            }
+        }
+    }
 }
 
 TEST(checked_size, stays_at_the_largest_where_it_would_wrap)

@@ -9,6 +9,7 @@
 #include "backends.h"
 #include "batch_deadline.h"
 #include "checked_size.h"
+#include "copy_past_caches.h"
 #include "copy_team.h"
 #include "engine.h"
 #include "host_memory.h"
@@ -252,6 +253,19 @@ protected:
         }
     }
 
+    //! Copies what is pushed, as it is, to where it lies in a slot.
+    void copy_to_slot(std::byte* to, const std::byte* from, std::size_t bytes) const
+    {
+        if (on_device()) {
+            copy_past_caches(to, from, bytes);
+        } else {
+            std::memcpy(to, from, bytes);
+        }
+    }
+
+    //! Whether a device decodes, or did so when decoders were made.
+    bool on_device() const { return d_on_device; }
+
     //! Where the open batch's input begins; nullptr while every slot is in flight.
     const std::byte* open_input()
     {
@@ -297,7 +311,7 @@ protected:
     input_window d_input;
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
-private:
+    //! Whether what decodes has room for input as the caller has it.
     bool takes_raw()
     {
         d_raw = d_raw || d_pipeline->active().limits().raw_bytes == 0 ||
@@ -305,6 +319,7 @@ private:
         return d_raw;
     }
 
+private:
     void begin_lending()
     {
         if (!d_input.lending() && !takes_raw()) {
@@ -334,6 +349,7 @@ private:
         d_setup.emplace(s);
         auto made = make_decoders<Room>(s, d_run);
         const auto& first = *made.decoders.front();
+        d_on_device = first.backend() == "cuda";
         if (made.failed) {
             log(log_level::error,
                 made.missing + "; decoding is done by the CPU, nothing is lost");
@@ -364,7 +380,7 @@ private:
                 return Room::make_cpu(*d_setup, d_batch, d_run.threads);
             };
         }
-        if (first.backend() == "cuda") {
+        if (d_on_device) {
             h.timeout = std::chrono::milliseconds(
                 std::int64_t(std::ceil(d_run.device_timeout_ms)));
             if (!d_watchdog) {
@@ -394,6 +410,7 @@ private:
     const bool d_lends;
     bool d_finishing = false;
     bool d_flushing = false;
+    bool d_on_device = false;
     bool d_raw = false;   // decoders have room for input as the caller has it
     lent_memory d_locked; // memory to lend from, whose pages are locked
     std::atomic<bool> d_watching{ false };

@@ -459,7 +459,7 @@ private:
         if (d_setup->floats) {
             convert(reinterpret_cast<const float*>(from), scale, to, items);
         } else if (items > 0) {
-            std::memcpy(to, from, items);
+            copy_to_slot(to, from, items);
         }
     }
 

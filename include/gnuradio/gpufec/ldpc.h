@@ -399,7 +399,7 @@ public:
     //! posterior ones.
     const std::vector<std::int8_t>& llrs() const;
 
-    //! For the values that are pushed from now on.
+    //! For the frames that are complete from now on, the one that is being pushed too.
     void set_llr_scale(float scale);
     //! For the LLRs of frames that begin from now on. \throws std::invalid_argument
     void set_soft_scale(float scale);
