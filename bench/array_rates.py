@@ -166,16 +166,17 @@ def measure(subject, counts, args):
         to = np.empty_like(values)
         add("copying the array once", frames,
             median_time(lambda: np.copyto(to, values), args.seconds / 4))
-        if status.backend == "cuda" and subject.command != "sync":
+        if status.backend == "cuda":
             pinned = gpufec.pinned_empty(values.shape, values.dtype)
             pinned[:] = values
-            out = gpufec.pinned_empty(decoder.decode(pinned)[0].shape, np.uint8)
+            out = gpufec.pinned_empty(decoder.decode(pinned, **more)[0].shape, np.uint8)
             add("page-locked", frames,
-                median_time(lambda: decoder.decode(pinned, out=out), args.seconds))
+                median_time(lambda: decoder.decode(pinned, **more, out=out), args.seconds))
             there = gpufec.to_device(values)
-            out_there = decoder.decode(there)[0]
+            out_there = decoder.decode(there, **more)[0]
             add("on the device", frames,
-                median_time(lambda: decoder.decode(there, out=out_there), args.seconds))
+                median_time(lambda: decoder.decode(there, **more, out=out_there),
+                            args.seconds))
         if args.flowgraph:
             add("flowgraph", frames, through_flowgraph(subject, values, run))
         if args.tool:

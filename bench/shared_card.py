@@ -12,7 +12,10 @@ share of the sum is one over the number of blocks. Memory is that of a block wit
 defaults: on the device as nvidia-smi tells, and of the process (resident, page-locked
 buffers included).
 
-Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--json FILE]
+With --leave-mib, all of the device's memory but so much is taken before, which leaves what
+a small card has; blocks say then what batches they get.
+
+Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--leave-mib N] [--json FILE]
 """
 
 import argparse
@@ -22,6 +25,8 @@ import re
 import statistics
 import subprocess
 import time
+
+import numpy as np
 
 from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
@@ -58,10 +63,10 @@ def rates(kinds, seconds):
     return [(n1 - n0) / (t1 - t0) for (t0, n0), (t1, n1) in zip(begin, end)]
 
 
-def device_bytes():
-    used = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader"],
+def device_bytes(of="used"):
+    told = subprocess.run(["nvidia-smi", f"--query-gpu=memory.{of}", "--format=csv,noheader"],
                           capture_output=True, text=True, check=True).stdout
-    return int(re.match(r"\d+", used)[0]) << 20
+    return int(re.match(r"\d+", told)[0]) << 20
 
 
 def resident_bytes():
@@ -91,12 +96,18 @@ def main():
     parser.add_argument("--blocks", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each run")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--leave-mib", type=int, help="of the device's memory")
     parser.add_argument("--json", help="file for the result")
     options = parser.parse_args()
 
     names = list(KINDS)
     rates(names[:1], 0.1) # the device is open from here on
+    taken = None
+    if options.leave_mib:
+        taken = gpufec.device_array((device_bytes("free") - (options.leave_mib << 20),),
+                                    np.uint8)
     result = {"benchmark": "shared_card", "environment": environment(),
+              "left_mib": (device_bytes("free") >> 20) if taken is not None else None,
               "memory": {kind: memory(kind) for kind in names}}
     alone = {kind: statistics.median(rates([kind], options.seconds)[0]
                                      for _ in range(options.rounds)) for kind in names}

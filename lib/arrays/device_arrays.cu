@@ -12,8 +12,10 @@
 #include "ldpc/room.h"
 #include "pipeline/backends.h"
 #include "pipeline/host_memory.h"
+#include "sync_map/room.h"
 #include "viterbi/room.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -198,13 +200,9 @@ protected:
         auto* const to =
             there ? reinterpret_cast<std::uint8_t*>(out) : ensure(dense, bytes);
         const auto stream = d_queue->get();
-        if (packed) {
-            give_bits<true><<<blocks_of(bytes), threads, 0, stream>>>(
-                from, row_bytes, positions, rows, bits, to);
-        } else {
-            give_bits<false><<<blocks_of(bytes), threads, 0, stream>>>(
-                from, row_bytes, positions, rows, bits, to);
-        }
+        const auto bits_of = packed ? give_bits<true> : give_bits<false>;
+        bits_of<<<blocks_of(bytes), threads, 0, stream>>>(
+            from, row_bytes, positions, rows, bits, to);
         check(cudaGetLastError(), "kernel launch");
         if (!there) {
             check(cudaMemcpyAsync(out, to, bytes, cudaMemcpyDefault, stream),
@@ -228,6 +226,30 @@ protected:
 };
 
 using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
+
+std::string name_of(int device)
+{
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, device), "device properties");
+    return properties.name;
+}
+
+// Page-locked memory of a slot.
+class locked_memory
+{
+public:
+    explicit locked_memory(std::size_t bytes) : d_memory(bytes)
+    {
+        page_lock(d_memory.data(), bytes);
+    }
+    ~locked_memory() { page_unlock(d_memory.data()); }
+    locked_memory(const locked_memory&) = delete;
+    std::byte* data() const { return d_memory.data(); }
+    std::size_t size() const { return d_memory.size(); }
+
+private:
+    const host_memory d_memory;
+};
 
 // ---- Viterbi ----
 
@@ -404,13 +426,6 @@ private:
         return d_options.format == soft_format::float32 ? sizeof(float) : 1;
     }
 
-    static std::string name_of(int device)
-    {
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, device), "device properties");
-        return properties.name;
-    }
-
     const viterbi_options d_options;
     const bool d_packed;
     const std::string d_name;
@@ -421,7 +436,7 @@ private:
 struct ldpc_array_slot {
     bool busy = false;
     bytes_buffer raw, input, output, dense;
-    std::unique_ptr<host_memory> statuses, table;
+    std::unique_ptr<locked_memory> statuses, table;
     std::size_t tabled = 0; // frames that the table in its input is of
     ldpc::job job;
     std::size_t first = 0, frames = 0; // of the batch in flight
@@ -436,11 +451,9 @@ public:
           d_options(options),
           d_packed(packed),
           d_code(options.codes[0]),
-          d_limits(d_setup.limits(d_pieces))
+          d_limits(d_setup.limits(d_pieces)),
+          d_name(name_of(device))
     {
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, device), "device properties");
-        d_name = properties.name;
         if (!options.codeword && d_setup.bits &&
             !(d_setup.message_only && d_code.systematic_prefix())) {
             d_positions = copied(d_code.message_positions());
@@ -460,17 +473,8 @@ public:
         for (auto& s : d_slots) {
             ensure(s.input, d_limits.input_bytes);
             ensure(s.output, d_limits.output_bytes);
-            s.statuses = std::make_unique<host_memory>(d_limits.status_bytes);
-            s.table = std::make_unique<host_memory>(ldpc::job::values_offset(d_pieces));
-            page_lock(s.statuses->data(), s.statuses->size());
-            page_lock(s.table->data(), s.table->size());
-        }
-    }
-    ~device_ldpc_arrays() override
-    {
-        for (auto& s : d_slots) {
-            page_unlock(s.statuses->data());
-            page_unlock(s.table->data());
+            s.statuses = std::make_unique<locked_memory>(d_limits.status_bytes);
+            s.table = std::make_unique<locked_memory>(ldpc::job::values_offset(d_pieces));
         }
     }
 
@@ -631,9 +635,137 @@ private:
     const bool d_packed;
     const ldpc_code d_code;
     const batch_limits d_limits;
-    std::string d_name;
+    const std::string d_name;
     std::unique_ptr<numbers> d_positions; // unless the message comes first
     std::unique_ptr<numbers> d_sources;   // unless a codeword is sent as it is
+};
+
+// ---- synchronisation ----
+
+struct sync_array_slot {
+    bool busy = false;
+    bytes_buffer output;
+    std::unique_ptr<locked_memory> statuses, table;
+    std::size_t first = 0, frames = 0; // of the batch in flight
+};
+
+// Frames in mode framed, without priors.
+class device_sync_arrays final : public device_sync,
+                                 private device_arrays<sync_map::room, sync_array_slot>
+{
+public:
+    device_sync_arrays(const sync_options& options, int device)
+        : device_arrays(sync_map::make_setup(options), options, device),
+          d_limits(d_setup.limits(d_pieces)),
+          d_layout(d_setup.placed_input(d_pieces)),
+          d_log_item(std::log(d_setup.item_weight)),
+          d_name(name_of(device))
+    {
+        for (auto& s : d_slots) {
+            ensure(s.output, d_limits.output_bytes);
+            s.statuses = std::make_unique<locked_memory>(d_limits.status_bytes);
+            s.table = std::make_unique<locked_memory>(d_layout.items_at);
+        }
+    }
+
+    std::string device() const override { return d_name; }
+
+    void decode(const device_call& call,
+                const std::uint64_t* begins,
+                const std::uint64_t* lengths,
+                std::size_t frames,
+                sync_status* statuses) override
+    {
+        const auto batches = cut(begins, lengths, frames);
+        run(
+            batches.size(),
+            [&](sync_array_slot& s, unsigned number, std::size_t b) {
+                s.first = batches[b];
+                s.frames = (b + 1 < batches.size() ? batches[b + 1] : frames) - s.first;
+                fill(s, number, call, begins + s.first, lengths + s.first);
+            },
+            [&](sync_array_slot& s) {
+                empty(s, call, lengths + s.first, statuses + s.first);
+                return true;
+            });
+    }
+
+private:
+    // Items of a frame that it can be decoded with.
+    std::uint64_t kept(std::uint64_t length) const
+    {
+        return std::max(0, sync_map::length_of_frame(d_setup, length));
+    }
+
+    // First frames of batches: none has more items, with those between its frames, than
+    // there is room for.
+    std::vector<std::size_t> cut(const std::uint64_t* begins,
+                                 const std::uint64_t* lengths,
+                                 std::size_t frames) const
+    {
+        std::vector<std::size_t> first;
+        for (std::size_t f = 0; f < frames; ++f) {
+            const bool open = !first.empty() && f - first.back() < d_pieces &&
+                              begins[f] >= begins[first.back()] &&
+                              begins[f] + kept(lengths[f]) - begins[first.back()] <=
+                                  d_layout.most_items;
+            if (!open) {
+                first.push_back(f);
+            }
+        }
+        return first;
+    }
+
+    void fill(sync_array_slot& s,
+              unsigned number,
+              const device_call& call,
+              const std::uint64_t* begins,
+              const std::uint64_t* lengths)
+    {
+        auto* const table = reinterpret_cast<sync_map::placed_frame*>(s.table->data());
+        sync_map::job j{ s.frames };
+        j.placed = j.lent = true;
+        for (std::size_t f = 0; f < s.frames; ++f) {
+            const auto length = sync_map::length_of_frame(d_setup, lengths[f]);
+            const auto at = length > 0 ? begins[f] - begins[0] : 0;
+            table[f] = { length, std::uint32_t(at) };
+            j.items = std::max<std::size_t>(j.items, at + std::max(0, length));
+        }
+        finish_queue(); // what was taken out of this slot
+        submit(s,
+               number,
+               j,
+               { call.in + begins[0] * d_setup.item_bytes(),
+                 reinterpret_cast<std::byte*>(s.output->get()),
+                 s.statuses->data(),
+                 s.table->data() });
+    }
+
+    void empty(const sync_array_slot& s,
+               const device_call& call,
+               const std::uint64_t* lengths,
+               sync_status* statuses)
+    {
+        const auto row = d_setup.outputs * d_setup.symbol_bytes();
+        check(cudaMemcpy2DAsync(call.out + s.first * row,
+                                row,
+                                s.output->get(),
+                                d_setup.output_bytes(),
+                                row,
+                                s.frames,
+                                cudaMemcpyDefault,
+                                d_queue->get()),
+              "copy of the output");
+        std::memcpy(statuses, s.statuses->data(), s.frames * sizeof(sync_status));
+        for (std::size_t f = 0; f < s.frames; ++f) {
+            statuses[f].log_probability -= double(lengths[f]) * d_log_item;
+        }
+    }
+
+    const batch_limits d_limits;
+    const sync_map::setup::placed_batch d_layout;
+    const double d_log_item;
+    const std::string d_name;
 };
 
 } // namespace
@@ -697,6 +829,13 @@ std::unique_ptr<device_ldpc>
 make_device_ldpc(const ldpc_options& options, bool packed, int device)
 {
     return std::make_unique<device_ldpc_arrays>(options, packed, device);
+}
+
+std::unique_ptr<device_sync> make_device_sync(const sync_options& options, int device)
+{
+    auto symbols_alone = options;
+    symbols_alone.drifts = false;
+    return std::make_unique<device_sync_arrays>(symbols_alone, device);
 }
 
 } // namespace gr::gpufec

@@ -36,12 +36,27 @@ public:
     virtual std::string device() const = 0;
 };
 
+class device_sync
+{
+public:
+    virtual ~device_sync() = default;
+    //! Frame f is the \p lengths[f] items from item \p begins[f] on.
+    virtual void decode(const device_call& call,
+                        const std::uint64_t* begins,
+                        const std::uint64_t* lengths,
+                        std::size_t frames,
+                        sync_status* statuses) = 0;
+    virtual std::string device() const = 0;
+};
+
 //! \throws std::runtime_error where there is no such device, std::invalid_argument
 std::unique_ptr<device_viterbi>
 make_device_viterbi(const viterbi_options& options, bool packed, int device);
 //! \copydoc make_device_viterbi
 std::unique_ptr<device_ldpc>
 make_device_ldpc(const ldpc_options& options, bool packed, int device);
+//! \copydoc make_device_viterbi
+std::unique_ptr<device_sync> make_device_sync(const sync_options& options, int device);
 
 } // namespace gr::gpufec
 

@@ -57,4 +57,6 @@ std::unique_ptr<device_ldpc> make_device_ldpc(const ldpc_options&, bool, int)
     no_cuda();
 }
 
+std::unique_ptr<device_sync> make_device_sync(const sync_options&, int) { no_cuda(); }
+
 } // namespace gr::gpufec

@@ -3,37 +3,75 @@
 
 /* Arrays of received items. */
 
+#include "array_decoder.h"
 #include "drive.h"
 #include "pipeline/refuse.h"
-#include <gnuradio/gpufec/arrays.h>
+#include "pipeline/stream_decoder.h"
+#include "sync_map/room.h"
 #include <cstring>
-#include <optional>
 
 namespace gr::gpufec {
 
 class sync_array_decoder::impl
+    : public array_decoder<sync_reads_options, sync_decoder, device_sync>
 {
 public:
-    explicit impl(const sync_reads_options& options) : d_options(options)
+    explicit impl(const sync_reads_options& options) : array_decoder(options)
     {
         check_reads(options);
-        if (options.reads == 1) {
-            d_one.emplace(options);
-        } else {
+        if (options.reads > 1) {
             d_several.emplace(options);
+            return;
         }
+        d_setup.emplace(sync_map::make_setup(options));
+        check_run_options(options, sync_map::room::most_pieces);
     }
 
     std::size_t frame_bytes() const
     {
-        const auto symbol_bytes =
-            d_one ? d_one->symbol_bytes() : d_several->symbol_bytes();
-        return symbol_bytes * d_options.code.frame_symbols();
+        return d_several ? d_several->symbol_bytes() * d_options.code.frame_symbols()
+                         : d_setup->symbol_bytes() * d_setup->outputs;
     }
 
-    const decoder& any() const
+    std::string active_backend() const
     {
-        return d_one ? static_cast<const decoder&>(*d_one) : *d_several;
+        return d_several ? d_several->active_backend() : array_decoder::active_backend();
+    }
+    std::string active_device() const
+    {
+        return d_several ? d_several->active_device() : array_decoder::active_device();
+    }
+
+    void decode_framed(const void* items,
+                       const std::uint64_t* begins,
+                       const std::uint64_t* lengths,
+                       std::size_t count,
+                       const float* priors,
+                       void* out,
+                       sync_status* statuses)
+    {
+        const auto* const from = static_cast<const std::byte*>(items);
+        auto* const to = static_cast<std::byte*>(out);
+        const auto place = place_of(items);
+        require(place.kind != memory_kind::device || (!priors && !d_several),
+                "items",
+                "on a device",
+                "memory of the host with priors, and with several reads");
+        // Page-locked items need no copy of the host's.
+        if (!priors && !d_several &&
+            decoded_on_device(place, true, [&](device_sync& device) {
+                device.decode({ from, to }, begins, lengths, count, statuses);
+            })) {
+            return;
+        }
+        const auto decode = [&](auto& with) {
+            const auto row = frame_bytes();
+            decode_frames(with, from, begins, lengths, count, priors, [&](const auto& f) {
+                std::memcpy(to + f.number * row, f.output, f.output_bytes);
+                statuses[f.number] = f.status;
+            });
+        };
+        d_several ? decode(*d_several) : decode(host());
     }
 
     // Calls each(frame) with what is decoded, in order.
@@ -87,9 +125,17 @@ public:
 
     std::size_t item_bytes() const { return d_options.item_bytes(); }
 
-    const sync_reads_options d_options;
-    std::optional<sync_decoder> d_one;
-    std::optional<sync_reads_decoder> d_several;
+    using array_decoder::d_options;
+    using array_decoder::host;
+
+private:
+    std::unique_ptr<device_sync> make_device(int number) const override
+    {
+        return make_device_sync(d_options, number);
+    }
+
+    std::optional<sync_reads_decoder> d_several; // or, of one read,
+    std::optional<sync_map::setup> d_setup;
 };
 
 sync_array_decoder::sync_array_decoder(const sync_reads_options& options)
@@ -109,24 +155,8 @@ void sync_array_decoder::decode(const void* items,
                                 void* out,
                                 sync_status* statuses)
 {
-    const auto* const bytes = static_cast<const std::byte*>(items);
     require(d_impl->d_options.mode == sync_mode::framed, "mode", "stream", "framed");
-    const auto decode = [&](auto& with) {
-        d_impl->decode_frames(with,
-                              bytes,
-                              begins,
-                              lengths,
-                              count,
-                              priors,
-                              [&](const sync_decoder::frame& f) {
-                                  std::memcpy(static_cast<std::byte*>(out) +
-                                                  f.number * frame_bytes(),
-                                              f.output,
-                                              f.output_bytes);
-                                  statuses[f.number] = f.status;
-                              });
-    };
-    d_impl->d_one ? decode(*d_impl->d_one) : decode(*d_impl->d_several);
+    d_impl->decode_framed(items, begins, lengths, count, priors, out, statuses);
 }
 
 sync_array_decoder::frames sync_array_decoder::decode_stream(const void* items,
@@ -136,7 +166,7 @@ sync_array_decoder::frames sync_array_decoder::decode_stream(const void* items,
     const auto* const bytes = static_cast<const std::byte*>(items);
     frames found;
     std::size_t pushed = 0;
-    auto& decoder = *d_impl->d_one;
+    auto& decoder = d_impl->host();
     d_impl->decode(
         decoder,
         [&](bool& all) {
@@ -158,11 +188,8 @@ sync_array_decoder::frames sync_array_decoder::decode_stream(const void* items,
 
 std::string sync_array_decoder::active_backend() const
 {
-    return d_impl->any().active_backend();
+    return d_impl->active_backend();
 }
-std::string sync_array_decoder::active_device() const
-{
-    return d_impl->any().active_device();
-}
+std::string sync_array_decoder::active_device() const { return d_impl->active_device(); }
 
 } // namespace gr::gpufec

@@ -692,27 +692,31 @@ class sync_decoder:
         """Decodes an array; sync_decode() says what it takes and gives."""
         view = _typed(_view("received", received), np.uint8, np.float32)
         _check_device(view, self._run)
-        device = view.device
-        if device is not None: # frames are put together by the host
-            host = np.empty(view.shape, view.dtype)
-            _core.copy(host.ctypes.data, view.address, host.nbytes)
-            view = _view("received", host)
         soft_input = "float" if view.dtype == np.float32 else "hard"
         if self._soft_input and soft_input != self._soft_input:
             _refuse("received", f"of type {view.dtype}",
                     "float32" if self._soft_input == "float" else "uint8")
+        if view.device is None:
+            return self._decode(view, soft_input, lengths, priors, out)
+        if self._mode == "framed" and self._reads == 1 and priors is None:
+            try:
+                return self._decode(view, soft_input, lengths, priors, out)
+            except RuntimeError: # what only the host decodes, or a device that failed
+                if self._run["backend"] == "cuda":
+                    raise
+        host = np.empty(view.shape, view.dtype)
+        _core.copy(host.ctypes.data, view.address, host.nbytes)
+        found, status = self._decode(_view("received", host), soft_input, lengths, priors, None)
+        there = _Output(out, found.shape, found.dtype, view)
+        _core.copy(there.address, found.ctypes.data, found.nbytes)
+        return there.array, status
+
+    def _decode(self, view, soft_input, lengths, priors, out):
         if soft_input == "float" and self._alphabet > 2:
             view = _of_likelihoods(view, self._alphabet)
+        decode = self._decode_stream if self._mode == "stream" else self._decode_frames
         with self._lock:
-            decode = self._decode_stream if self._mode == "stream" else self._decode_frames
-            found, status = decode(view, soft_input, lengths, priors,
-                                   None if device is not None else out)
-        if device is not None:
-            there = _Output(out, found.shape, found.dtype,
-                            _View("received", None, 0, (), None, device))
-            _core.copy(there.address, found.ctypes.data, found.nbytes)
-            found = there.array
-        return found, status
+            return decode(view, soft_input, lengths, priors, out)
 
     def _decode_stream(self, view, soft_input, lengths, priors, out):
         if view.ndim != 1:
@@ -805,8 +809,9 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             float32 (the probability that a 1 was received). Frames: (frames, items), of
             whose rows the first lengths items are used, or (items,), frames one after the
             other. Mode stream: (items,). With an alphabet above 2, float32 has a last
-            dimension more, of that size: the likelihoods that each symbol was received. An
-            array on a CUDA device is copied to the host, and the result back. With several
+            dimension more, of that size: the likelihoods that each symbol was received. On a
+            CUDA device frames are decoded there; with priors, several reads or in mode stream
+            the array is copied to the host, and the result back. With several
             reads: (frames·reads, items), or (items,), the reads of a frame one after the other.
         codebook : N·q rows of n channel symbols, or the path of a file of them
         lengths : items of each frame; None: all of each row. With several reads: items of

@@ -103,11 +103,49 @@ class qa_device_arrays(unittest.TestCase):
         book = gpufec.codebook_davey_mackay(8, 16, 40)
         symbols = np.random.default_rng(1).integers(0, 16, (25, 40)).astype(np.uint8)
         received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, book, **code))
-        expected, _ = gpufec.sync_decode(received, book, **code, lengths=lengths, backend="cpu")
-        found, status = gpufec.sync_decode(gpufec.to_device(received), book, **code, **CUDA,
-                                           lengths=lengths)
-        np.testing.assert_array_equal(found.numpy(), expected)
-        self.assertTrue(status.valid.all())
+        rows = np.full((25, lengths.max() + 3), 2, np.uint8)
+        for row, frame in zip(rows, np.split(received, np.cumsum(lengths)[:-1])):
+            row[:len(frame)] = frame
+        wrong = lengths.copy()
+        wrong[3] = 0 # a frame that cannot be decoded
+        soft = np.where(rows > 1, np.nan, 0.9 * (rows == 1) + 0.05).astype(np.float32)
+        weights = np.random.default_rng(2).random((25, 40, 16)).astype(np.float32)
+        for values, given, more in (
+                (received, lengths, dict()), (rows, lengths, dict()), (rows, wrong, dict()),
+                (rows, lengths, dict(batch=4)), (rows, lengths, dict(output="posteriors")),
+                (soft, lengths, dict(output="posteriors")), (soft, lengths, dict(output="llr")),
+                (rows, lengths, dict(output="posteriors", form="corridor")),
+                # These are decoded by way of the host.
+                (rows, lengths, dict(output="posteriors", priors=weights)),
+                (rows, lengths, dict(output="posteriors", form="corridor",
+                                     receiver="trellis"))):
+            with self.subTest(more=more, shape=values.shape):
+                priors = more.pop("priors", None)
+                where = dict(backend="auto") if "receiver" in more else CUDA
+                known = gpufec.sync_decoder(book, **code, **more, backend="cpu")
+                expected, told = known.decode(values, given, priors)
+                decoder = gpufec.sync_decoder(book, **code, **more, **where)
+                arrays = [gpufec.to_device(values)]
+                if priors is None and "receiver" not in more:
+                    arrays.append(gpufec.pinned_empty(values.shape, values.dtype))
+                    arrays[-1][...] = values
+                for array in arrays:
+                    found, status = decoder.decode(array, given, priors)
+                    self.assertEqual(status.backend, "cpu" if "receiver" in more else "cuda")
+                    if isinstance(array, gpufec.device_array):
+                        self.assertIsInstance(found, gpufec.device_array)
+                        found = found.numpy()
+                    if found.dtype == np.float32:
+                        np.testing.assert_allclose(found, expected, atol=4e-6)
+                    elif found.dtype == np.int8: # rounded to other sides
+                        self.assertLessEqual(
+                            abs(found.astype(int) - expected.astype(int)).max(), 1)
+                    else:
+                        np.testing.assert_array_equal(found, expected)
+                    np.testing.assert_array_equal(status.valid, told.valid)
+                    np.testing.assert_allclose(status.log_probability[told.valid > 0],
+                                               told.log_probability[told.valid > 0], rtol=1e-5)
+                    np.testing.assert_array_equal(status.start_drift, told.start_drift)
 
     def test_out(self):
         code = dict(termination="tailbiting", frame_bits=64)

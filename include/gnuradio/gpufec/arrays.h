@@ -167,7 +167,9 @@ private:
  * \brief Decodes arrays of received items, in frames or as a stream.
  *
  * The output is that of a sync_decoder; of several reads, that of a sync_reads_decoder.
- * Items lie in memory of the host. One thread at a time calls it.
+ * Frames of one read without priors may lie in memory of a device, which decodes them
+ * there, and so it does from page-locked memory; other items lie in memory of the host.
+ * One thread at a time calls it.
  */
 class GPUFEC_API sync_array_decoder
 {

@@ -214,6 +214,19 @@ enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum { cudaEventDefault, cudaEventDisableTiming };
 enum { cudaStreamNonBlocking };
 enum { cudaHostRegisterPortable };
+enum { cudaHostAllocPortable };
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+};
+const auto cudaStreamLegacy = reinterpret_cast<cudaStream_t>(1),
+           cudaStreamPerThread = reinterpret_cast<cudaStream_t>(2);
 
 struct cudaFuncAttributes {
     std::size_t sharedSizeBytes;
@@ -264,6 +277,25 @@ cudaError_t cudaMemcpyAsync(void* to,
                             std::size_t bytes,
                             cudaMemcpyKind kind,
                             cudaStream_t stream);
+cudaError_t cudaMemcpy2DAsync(void* to,
+                              std::size_t to_pitch,
+                              const void* from,
+                              std::size_t from_pitch,
+                              std::size_t width,
+                              std::size_t height,
+                              cudaMemcpyKind kind,
+                              cudaStream_t stream);
+cudaError_t emulated_host_alloc(void** to, std::size_t bytes);
+template <class T>
+cudaError_t cudaHostAlloc(T** to, std::size_t bytes, unsigned)
+{
+    void* memory = nullptr;
+    const auto error = emulated_host_alloc(&memory, bytes);
+    *to = static_cast<T*>(memory);
+    return error;
+}
+cudaError_t cudaFreeHost(void* memory);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* to, const void* memory);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);

@@ -71,7 +71,7 @@ struct runtime {
     std::mutex mutex;
     std::condition_variable changed;
     std::list<emulated_stream> streams;
-    std::map<void*, std::size_t> allocated;
+    std::map<void*, std::size_t> allocated, page_locked;
     std::set<void*> registered;
     std::size_t memory = std::size_t(1) << 30;
     std::size_t used = 0, refused = 0;
@@ -433,6 +433,63 @@ cudaError_t cudaMemcpyAsync(
     return enqueue(*stream, [=] { std::memcpy(to, from, bytes); });
 }
 
+cudaError_t cudaMemcpy2DAsync(void* to,
+                              std::size_t to_pitch,
+                              const void* from,
+                              std::size_t from_pitch,
+                              std::size_t width,
+                              std::size_t height,
+                              cudaMemcpyKind,
+                              cudaStream_t stream)
+{
+    FAILS_IF_TOLD("cudaMemcpy2DAsync");
+    return enqueue(*stream, [=] {
+        for (std::size_t row = 0; row < height; ++row) {
+            std::memcpy(static_cast<std::byte*>(to) + row * to_pitch,
+                        static_cast<const std::byte*>(from) + row * from_pitch,
+                        width);
+        }
+    });
+}
+
+cudaError_t emulated_host_alloc(void** to, std::size_t bytes)
+{
+    FAILS_IF_TOLD("cudaHostAlloc");
+    return within_memory([&] {
+        std::lock_guard<std::mutex> lock(emulated.mutex);
+        *to = std::malloc(bytes + 1);
+        emulated.page_locked[*to] = bytes;
+    });
+}
+
+cudaError_t cudaFreeHost(void* memory)
+{
+    const auto error = call("cudaFreeHost");
+    std::unique_lock<std::mutex> lock(emulated.mutex);
+    if (memory && wait_for(lock, all_idle) && emulated.page_locked.erase(memory)) {
+        std::free(memory);
+    }
+    return error;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* to, const void* memory)
+{
+    FAILS_IF_TOLD("cudaPointerGetAttributes");
+    const auto in = [memory](const std::map<void*, std::size_t>& ranges) {
+        const auto next = ranges.upper_bound(const_cast<void*>(memory));
+        return next != ranges.begin() &&
+               static_cast<const std::byte*>(memory) <=
+                   static_cast<std::byte*>(std::prev(next)->first) +
+                       std::prev(next)->second;
+    };
+    std::lock_guard<std::mutex> lock(emulated.mutex);
+    *to = { in(emulated.allocated)     ? cudaMemoryTypeDevice
+            : in(emulated.page_locked) ? cudaMemoryTypeHost
+                                       : cudaMemoryTypeUnregistered,
+            0 };
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned)
 {
     FAILS_IF_TOLD("cudaStreamCreateWithFlags");
@@ -464,7 +521,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");
-    if (!stream) {
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
         arrive();
         return cudaSuccess;
     }

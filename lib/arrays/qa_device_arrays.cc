@@ -1,0 +1,256 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Arrays in the memory of a device, and in page-locked memory, are decoded as those of
+ * the host are by the CPU. */
+
+#include "cuda/devices.h"
+#include "ldpc/qa_support.h"
+#include "sync_map/qa_support.h"
+#include <gnuradio/gpufec/arrays.h>
+#include <gtest/gtest.h>
+#include <cstring>
+#include <random>
+
+namespace gr::gpufec {
+namespace {
+
+using sync_map::random_frames;
+
+class device_arrays : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (const auto found = find_cuda_devices(); found.devices.empty()) {
+            GTEST_SKIP() << found.missing;
+        }
+    }
+};
+
+const memory_kind all_kinds[] = { memory_kind::ordinary,
+                                  memory_kind::page_locked,
+                                  memory_kind::device };
+
+// An array in memory of some kind.
+template <class T>
+class placed_array
+{
+public:
+    placed_array(memory_kind kind, const std::vector<T>& values)
+        : d_size(values.size()), d_ordinary(values)
+    {
+        const auto bytes = d_size * sizeof(T);
+        if (kind != memory_kind::ordinary) {
+            d_memory = kind == memory_kind::device ? array_memory::on_device(bytes, 0)
+                                                   : array_memory::page_locked(bytes);
+            EXPECT_EQ(place_of(d_memory->data()).kind, kind);
+            copy_memory(d_memory->data(), values.data(), bytes);
+        }
+    }
+    T* data() { return d_memory ? static_cast<T*>(d_memory->data()) : d_ordinary.data(); }
+    std::vector<T> values()
+    {
+        std::vector<T> all(d_size);
+        copy_memory(all.data(), data(), d_size * sizeof(T));
+        return all;
+    }
+
+private:
+    std::size_t d_size;
+    std::vector<T> d_ordinary;
+    std::shared_ptr<array_memory> d_memory;
+};
+
+// Calls decode(in, out) with arrays of each kind, and compares what it puts out.
+template <class T, class Decode, class Same>
+void expect_of_all_kinds(const std::vector<T>& in,
+                         const std::vector<std::uint8_t>& expected,
+                         Decode&& decode,
+                         Same&& same)
+{
+    for (const auto from : all_kinds) {
+        for (const auto to : all_kinds) {
+            placed_array<T> given(from, in);
+            placed_array<std::uint8_t> out(
+                to, std::vector<std::uint8_t>(expected.size(), 0xee));
+            EXPECT_EQ(decode(given.data(), out.data()), "cuda");
+            EXPECT_TRUE(same(out.values(), expected)) << int(from) << ' ' << int(to);
+        }
+    }
+}
+
+bool equal(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b)
+{
+    return a == b;
+}
+
+bool near(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b)
+{
+    std::vector<float> x(a.size() / sizeof(float)), y(x.size());
+    std::memcpy(x.data(), a.data(), a.size());
+    std::memcpy(y.data(), b.data(), b.size());
+    return std::equal(x.begin(), x.end(), y.begin(), [](float p, float q) {
+        return std::abs(p - q) <= 4e-6f;
+    });
+}
+
+// Frames in rows with room behind each, some of which cannot be decoded; far apart, and
+// not in the order in which they lie.
+TEST_F(device_arrays, frames_that_insert_and_delete)
+{
+    const auto data =
+        random_frames(codebook_davey_mackay(6, 8, 6, 4), { 0.01, 0.01, 0 }, 9);
+    constexpr std::size_t row = 100;
+    std::vector<std::uint8_t> items(9 * row, 2);
+    std::vector<std::uint64_t> begins, lengths;
+    for (const std::size_t f : { 0, 1, 2, 8, 7, 3, 4, 5, 6 }) {
+        const auto& received = data.received[f];
+        std::copy(received.begin(), received.end(), items.begin() + f * row);
+        begins.push_back(f * row);
+        lengths.push_back(f == 2 ? 0 : f == 4 ? row : received.size());
+    }
+    for (const auto output : { sync_output::symbols, sync_output::posteriors }) {
+        for (const unsigned batch : { 0u, 2u }) {
+            auto o = data.options;
+            o.output = output;
+            o.batch = batch;
+            o.where = backend::cpu;
+            sync_array_decoder known(o);
+            const auto count = begins.size();
+            std::vector<std::uint8_t> expected(count * known.frame_bytes());
+            std::vector<sync_status> told(count), statuses(count);
+            const auto run = [&](sync_array_decoder& decoder,
+                                 const void* in,
+                                 void* out,
+                                 std::vector<sync_status>& to) {
+                decoder.decode(
+                    in, begins.data(), lengths.data(), count, nullptr, out, to.data());
+                return decoder.active_backend();
+            };
+            EXPECT_EQ(run(known, items.data(), expected.data(), told), "cpu");
+            EXPECT_TRUE(told[0].valid && !told[2].valid && !told[6].valid);
+            o.where = backend::cuda;
+            sync_array_decoder decoder(o);
+            expect_of_all_kinds(
+                items,
+                expected,
+                [&](const void* in, void* out) {
+                    // Items of the host go to sync_decoder, which has memory of its own.
+                    if (place_of(out).kind == memory_kind::device &&
+                        place_of(in).kind == memory_kind::ordinary) {
+                        std::vector<std::uint8_t> host(expected.size());
+                        const auto backend = run(decoder, in, host.data(), statuses);
+                        copy_memory(out, host.data(), host.size());
+                        return backend;
+                    }
+                    return run(decoder, in, out, statuses);
+                },
+                output == sync_output::symbols ? equal : near);
+            for (std::size_t f = 0; f < count; ++f) {
+                EXPECT_EQ(statuses[f].valid, told[f].valid) << f;
+                if (told[f].valid) {
+                    EXPECT_NEAR(
+                        statuses[f].log_probability, told[f].log_probability, 1e-3);
+                    EXPECT_EQ(statuses[f].start_drift, told[f].start_drift);
+                    EXPECT_EQ(statuses[f].end_drift, told[f].end_drift);
+                }
+            }
+        }
+    }
+    auto o = data.options;
+    o.priors = true;
+    placed_array<std::uint8_t> there(memory_kind::device, items);
+    const std::vector<float> priors(9 * 6 * 8, 1.0f);
+    std::vector<std::uint8_t> out(9 * 6);
+    std::vector<sync_status> statuses(9);
+    EXPECT_THROW(sync_array_decoder(o).decode(there.data(),
+                                              begins.data(),
+                                              lengths.data(),
+                                              9,
+                                              priors.data(),
+                                              out.data(),
+                                              statuses.data()),
+                 std::invalid_argument);
+}
+
+TEST_F(device_arrays, codewords)
+{
+    ldpc_options o;
+    o.codes = { ldpc::qa::regular_code(120, 60, 1) };
+    o.max_iterations = 6;
+    constexpr std::size_t frames = 11;
+    std::mt19937 random(3);
+    std::vector<std::int8_t> values(120 * frames);
+    for (auto& v : values) {
+        v = std::int8_t(random() % 21 - 10);
+    }
+    for (const bool packed : { true, false }) {
+        for (const unsigned batch : { 0u, 4u }) {
+            o.batch = batch;
+            o.where = backend::cpu;
+            ldpc_array_decoder known(o, packed);
+            std::vector<std::uint8_t> expected(frames * known.output_items());
+            std::vector<ldpc_array_decoder::status> told(frames), statuses(frames);
+            known.decode(values.data(), frames, expected.data(), told.data());
+            o.where = backend::cuda;
+            ldpc_array_decoder decoder(o, packed);
+            expect_of_all_kinds(
+                values,
+                expected,
+                [&](const void* in, void* out) {
+                    std::vector<std::uint8_t> host(expected.size());
+                    const bool by_host = place_of(in).kind == memory_kind::ordinary;
+                    decoder.decode(
+                        in, frames, by_host ? host.data() : out, statuses.data());
+                    if (by_host) {
+                        copy_memory(out, host.data(), host.size());
+                    }
+                    for (std::size_t f = 0; f < frames; ++f) {
+                        EXPECT_EQ(statuses[f].iterations, told[f].iterations);
+                        EXPECT_EQ(statuses[f].unsatisfied, told[f].unsatisfied);
+                    }
+                    return decoder.active_backend();
+                },
+                equal);
+        }
+    }
+}
+
+TEST_F(device_arrays, soft_values)
+{
+    std::mt19937 random(4);
+    std::vector<std::int8_t> values(2 * 64 * 50);
+    for (auto& v : values) {
+        v = std::int8_t(random() % 255 - 127);
+    }
+    for (const auto ends : { termination::streaming, termination::tailbiting }) {
+        viterbi_options o(conv_code(7, { 0171, 0133 }));
+        o.ends = ends;
+        o.frame_bits = ends == termination::streaming ? 0 : 64;
+        for (const bool packed : { true, false }) {
+            o.where = backend::cpu;
+            viterbi_array_decoder known(o, packed);
+            std::vector<std::uint8_t> expected(known.output_items(values.size()));
+            known.decode(values.data(), values.size(), expected.data());
+            o.where = backend::cuda;
+            viterbi_array_decoder decoder(o, packed);
+            expect_of_all_kinds(
+                values,
+                expected,
+                [&](const void* in, void* out) {
+                    std::vector<std::uint8_t> host(expected.size());
+                    const bool by_host = place_of(in).kind != memory_kind::device;
+                    decoder.decode(in, values.size(), by_host ? host.data() : out);
+                    if (by_host) {
+                        copy_memory(out, host.data(), host.size());
+                    }
+                    return decoder.active_backend();
+                },
+                equal);
+        }
+    }
+}
+
+} // namespace
+} // namespace gr::gpufec
