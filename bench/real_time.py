@@ -37,7 +37,8 @@ def measured(rates, seconds, options):
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         make, per_byte = BLOCKS[name]
-        soft, block, data, _ = make(**options)
+        soft, block, data, _ = make(**{key: value for key, value in options.items()
+                                       if name != "viterbi" or key != "status_tags"})
         there = endurance_blocks.ring_source(soft, soak.ring_bytes(options["backend"]),
                                              rate=rate)
         out = endurance_blocks.checking_sink(data, there if rate else None, per_byte)
@@ -59,7 +60,8 @@ def measured(rates, seconds, options):
 
 def measure(names, args):
     """Results of blocks that run in one flowgraph, at each part of their capacities."""
-    options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
+    options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms,
+                   status_tags=args.status_tags)
     _, taken = measured(dict.fromkeys(names, 0), min(20, args.seconds), options)
     capacities = {name: float(each.min()) for name, each in taken.items()}
     results = []
@@ -97,6 +99,8 @@ def main():
     parser.add_argument("--parts", default="50,90,99", help="of the capacity, in percent")
     parser.add_argument("--blocks", default=",".join(BLOCKS))
     parser.add_argument("--max-latency-ms", type=float, default=50)
+    parser.add_argument("--status-tags", default="all", choices=("all", "failures", "none"),
+                        help="of LDPC and synchronisation")
     parser.add_argument("--together", action="store_true",
                         help="all blocks at once, of which each has the capacity that it has then")
     parser.add_argument("--json", metavar="FILE")
@@ -108,7 +112,8 @@ def main():
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(dict(environment=environment(), seconds=args.seconds,
-                           max_latency_ms=args.max_latency_ms, results=results), file, indent=1)
+                           max_latency_ms=args.max_latency_ms, status_tags=args.status_tags,
+                           results=results), file, indent=1)
             file.write("\n")
     return any(result["late"] or result["wrong"] for result in results)
 
