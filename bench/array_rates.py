@@ -117,6 +117,16 @@ def through_tool(subject, values, tool, run):
         return time.perf_counter() - begin
 
 
+def ways_of_a_device(decoder, values, **more):
+    """Memory that a device reads and writes by itself: its name, the input and the output."""
+    pinned = gpufec.pinned_empty(values.shape, values.dtype)
+    pinned[:] = values
+    there = gpufec.to_device(values)
+    out = decoder.decode(there, **more)[0]
+    return (("page-locked", pinned, gpufec.pinned_empty(out.shape, np.uint8)),
+            ("on the device", there, out))
+
+
 def beside_bench(subject, frames, args, run):
     """What arrays come to beside the kernels, and slot to slot, of `gpufec bench`, where every
     frame is as much work; in Mb/s."""
@@ -127,14 +137,8 @@ def beside_bench(subject, frames, args, run):
     found = {"kernels": facts["kernels_bits_per_s"] / 1e6,
              "slot to slot": slots["median_bits_per_s"] / 1e6}
     values = subject.values[np.arange(frames) % len(subject.values)]
-    pinned = gpufec.pinned_empty(values.shape, values.dtype)
-    pinned[:] = values
     decoder = subject.make(**subject.code, **subject.fixed, **run)
-    shape = decoder.decode(pinned)[0].shape
-    for way, array, out in (
-            ("page-locked", pinned, gpufec.pinned_empty(shape, np.uint8)),
-            ("on the device", gpufec.to_device(values),
-             gpufec.to_device(np.empty(shape, np.uint8)))):
+    for way, array, out in ways_of_a_device(decoder, values):
         seconds = median_time(lambda: decoder.decode(array, out=out), args.seconds)
         found[way] = frames * subject.bits / seconds / 1e6
     print(f"{subject.command} {frames}, beside gpufec bench:",
@@ -167,16 +171,9 @@ def measure(subject, counts, args):
         add("copying the array once", frames,
             median_time(lambda: np.copyto(to, values), args.seconds / 4))
         if status.backend == "cuda":
-            pinned = gpufec.pinned_empty(values.shape, values.dtype)
-            pinned[:] = values
-            out = gpufec.pinned_empty(decoder.decode(pinned, **more)[0].shape, np.uint8)
-            add("page-locked", frames,
-                median_time(lambda: decoder.decode(pinned, **more, out=out), args.seconds))
-            there = gpufec.to_device(values)
-            out_there = decoder.decode(there, **more)[0]
-            add("on the device", frames,
-                median_time(lambda: decoder.decode(there, **more, out=out_there),
-                            args.seconds))
+            for way, array, out in ways_of_a_device(decoder, values, **more):
+                add(way, frames, median_time(
+                    lambda: decoder.decode(array, **more, out=out), args.seconds))
         if args.flowgraph:
             add("flowgraph", frames, through_flowgraph(subject, values, run))
         if args.tool:

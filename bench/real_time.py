@@ -31,14 +31,14 @@ from gnuradio import gr
 BLOCKS = {"viterbi": (soak.viterbi, 16), "ldpc": (soak.ldpc, 18), "sync": (soak.sync, 10)}
 
 
-def measured(rates, seconds, options):
+def measured(rates, seconds, options, status_tags):
     """Decodes in one flowgraph what is sent at a rate for each block that is named; returns
     each block and its sink, and the rates at which values were taken in each second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         make, per_byte = BLOCKS[name]
-        soft, block, data, _ = make(**{key: value for key, value in options.items()
-                                       if name != "viterbi" or key != "status_tags"})
+        tags = {} if name == "viterbi" else dict(status_tags=status_tags)
+        soft, block, data, _ = make(**options, **tags)
         there = endurance_blocks.ring_source(soft, soak.ring_bytes(options["backend"]),
                                              rate=rate)
         out = endurance_blocks.checking_sink(data, there if rate else None, per_byte)
@@ -60,14 +60,14 @@ def measured(rates, seconds, options):
 
 def measure(names, args):
     """Results of blocks that run in one flowgraph, at each part of their capacities."""
-    options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms,
-                   status_tags=args.status_tags)
-    _, taken = measured(dict.fromkeys(names, 0), min(20, args.seconds), options)
+    options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
+    _, taken = measured(dict.fromkeys(names, 0), min(20, args.seconds), options,
+                        args.status_tags)
     capacities = {name: float(each.min()) for name, each in taken.items()}
     results = []
     for part in map(float, args.parts.split(",")):
         rates = {name: capacities[name] * part / 100 for name in names}
-        chains, taken = measured(rates, args.seconds, options)
+        chains, taken = measured(rates, args.seconds, options, args.status_tags)
         for name, (block, out) in chains.items():
             if name != "viterbi":
                 values = piece = {"ldpc": 16200, "sync": 1000}[name]

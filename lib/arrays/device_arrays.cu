@@ -210,6 +210,18 @@ protected:
         }
     }
 
+    // Rows of bytes, \p pitch apart, to the caller's memory, where they are not.
+    void give_rows(const std::uint8_t* from,
+                   std::size_t pitch,
+                   std::size_t row,
+                   std::size_t rows,
+                   std::byte* out)
+    {
+        check(cudaMemcpy2DAsync(
+                  out, row, from, pitch, row, rows, cudaMemcpyDefault, d_queue->get()),
+              "copy of the output");
+    }
+
     // Input that lies in the device's memory; page-locked input is copied there.
     const std::byte* on_device(const std::byte* in,
                                std::size_t bytes,
@@ -523,15 +535,11 @@ private:
     void give_llrs(ldpc_array_slot& s, std::byte* out)
     {
         const std::size_t n = d_code.n();
-        check(cudaMemcpy2DAsync(out + s.first * n,
-                                n,
-                                s.output->get() + d_setup.soft_offset(d_code),
-                                d_setup.frame_output_bytes(d_code),
-                                n,
-                                s.frames,
-                                cudaMemcpyDefault,
-                                d_queue->get()),
-              "copy of the output");
+        give_rows(s.output->get() + d_setup.soft_offset(d_code),
+                  d_setup.frame_output_bytes(d_code),
+                  n,
+                  s.frames,
+                  out + s.first * n);
     }
 
     using numbers = buffer<std::uint32_t>;
@@ -747,15 +755,11 @@ private:
                sync_status* statuses)
     {
         const auto row = d_setup.outputs * d_setup.symbol_bytes();
-        check(cudaMemcpy2DAsync(call.out + s.first * row,
-                                row,
-                                s.output->get(),
-                                d_setup.output_bytes(),
-                                row,
-                                s.frames,
-                                cudaMemcpyDefault,
-                                d_queue->get()),
-              "copy of the output");
+        give_rows(s.output->get(),
+                  d_setup.output_bytes(),
+                  row,
+                  s.frames,
+                  call.out + s.first * row);
         std::memcpy(statuses, s.statuses->data(), s.frames * sizeof(sync_status));
         for (std::size_t f = 0; f < s.frames; ++f) {
             statuses[f].log_probability -= double(lengths[f]) * d_log_item;

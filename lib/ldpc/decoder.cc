@@ -93,13 +93,6 @@ public:
             const auto& code = d_options.codes[d_kind.code];
             const auto n = items_of(d_kind);
             const auto m = std::min(count - taken, n - d_have);
-            if (symbols()) {
-                copy_symbols(static_cast<const std::byte*>(values) +
-                                 taken * d_setup->raw_value_bytes(),
-                             m);
-                taken += m;
-                continue;
-            }
             // Whole frames go to the slot at once; pieces of one are gathered first, and
             // what is sent of a codeword.
             if (m == n && code.sent_positions().empty()) {
@@ -254,17 +247,17 @@ private:
             });
     }
 
-    // Whether the open batch has its values as they are pushed, of which a device makes
-    // steps.
+    // Whether the open batch has symbols, or values that a device makes steps of, as they
+    // are pushed.
     bool stays_raw()
     {
-        if (waiting() == 0) {
-            d_may_stay_raw = d_may_stay_raw && on_device() && whole_codewords() &&
-                             d_setup->raw_value_bytes() <= d_setup->value_bytes() &&
-                             takes_raw();
-            d_stays_raw = d_may_stay_raw;
+        if (waiting() > 0) {
+            return d_filling->next_raw() > 0;
         }
-        return d_stays_raw;
+        d_may_stay_raw = d_may_stay_raw && on_device() && whole_codewords() &&
+                         d_setup->raw_value_bytes() <= d_setup->value_bytes() &&
+                         takes_raw();
+        return symbols() || d_may_stay_raw;
     }
 
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
@@ -333,15 +326,25 @@ private:
                                std::size_t n,
                                std::size_t count)
     {
-        const auto size = d_setup->raw_value_bytes();
-        const auto* const from = static_cast<const std::byte*>(values) + first * size;
-        auto* const to = raw_of(*d_pipeline->filling()) + d_filling->next_raw();
-        std::size_t frames = 0;
+        const auto bytes = n * d_setup->raw_value_bytes();
+        const auto* const from =
+            static_cast<const std::byte*>(values) + first * d_setup->raw_value_bytes();
+        const auto at = d_filling->next_raw();
+        auto* const to = raw_of(*d_pipeline->filling()) + at;
+        add_raw(at);
+        const auto stride = d_filling->next_raw() - at;
+        std::size_t frames = 1;
         for (; frames < count && !d_filling->full(); ++frames) {
             add_raw(d_filling->next_raw());
         }
-        copy(frames, n * size, [&](std::size_t begin, std::size_t some) {
-            copy_to_slot(to + begin * n * size, from + begin * n * size, some * n * size);
+        copy(frames, bytes, [&](std::size_t begin, std::size_t some) {
+            if (stride == bytes) {
+                copy_to_slot(to + begin * bytes, from + begin * bytes, some * bytes);
+                return;
+            }
+            for (auto k = begin; k < begin + some; ++k) {
+                copy_to_slot(to + k * stride, from + k * bytes, bytes);
+            }
         });
         if (d_filling->full()) {
             advance();
@@ -366,28 +369,6 @@ private:
                            d_kind.constellation,
                            d_kind.level);
         d_deadline.start();
-    }
-
-    // No more than the open frame lacks.
-    void copy_symbols(const std::byte* from, std::size_t count)
-    {
-        const auto size = d_setup->raw_value_bytes();
-        auto* const slot = d_pipeline->filling();
-        auto* const to = raw_of(*slot) + d_filling->next_raw();
-        const auto n = items_of(d_kind);
-        if (count < n) { // a frame may be dropped, and its slot sent without it
-            std::memcpy(d_partial.data() + d_have * size, from, count * size);
-            from = d_partial.data();
-        }
-        d_have += count;
-        if (d_have == n) {
-            std::memcpy(to, from, n * size);
-            add_raw(d_filling->next_raw());
-            d_have = 0;
-            if (d_filling->full()) {
-                advance();
-            }
-        }
     }
 
     std::size_t waiting() const override { return d_filling->size(); }
@@ -481,7 +462,6 @@ private:
                 lent + (d_input.end() - d_have - d_input.first()) * size;
             std::memcpy(d_partial.data(), begun, d_have * size);
         }
-        d_stays_raw = false;
         stream_decoder::keep_lent();
     }
 
@@ -575,8 +555,7 @@ private:
     std::size_t d_have = 0;           // items of it
     std::vector<std::byte> d_partial; // its values, or symbols, as they are pushed
     std::vector<std::byte> d_steps;   // of what is sent of a codeword
-    bool d_stays_raw = false;         // of the open batch
-    bool d_may_stay_raw = true;       // as far as is known
+    bool d_may_stay_raw = true;       // values, as far as is known
 
     std::uint64_t d_frame = 0;            // frames begun to be pulled
     std::size_t d_given_frames = 0;       // frames of the oldest batch already pulled

@@ -246,7 +246,7 @@ protected:
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
-        if (d_run.threads > 1 && active_backend() != "cpu") {
+        if (d_run.threads > 1 && d_on_device) {
             d_copies(units, bytes, part);
         } else {
             part(0, units);
@@ -256,15 +256,23 @@ protected:
     //! Copies what is pushed, as it is, to where it lies in a slot.
     void copy_to_slot(std::byte* to, const std::byte* from, std::size_t bytes) const
     {
-        if (on_device()) {
+        if (d_on_device) {
             copy_past_caches(to, from, bytes);
         } else {
             std::memcpy(to, from, bytes);
         }
     }
 
-    //! Whether a device decodes, or did so when decoders were made.
+    //! Whether a device decodes.
     bool on_device() const { return d_on_device; }
+
+    //! Whether what decodes has room for input as the caller has it.
+    bool takes_raw()
+    {
+        d_raw = d_raw || d_pipeline->active().limits().raw_bytes == 0 ||
+                d_pipeline->take_raw();
+        return d_raw;
+    }
 
     //! Where the open batch's input begins; nullptr while every slot is in flight.
     const std::byte* open_input()
@@ -310,14 +318,6 @@ protected:
     batch_deadline d_deadline;
     input_window d_input;
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
-
-    //! Whether what decodes has room for input as the caller has it.
-    bool takes_raw()
-    {
-        d_raw = d_raw || d_pipeline->active().limits().raw_bytes == 0 ||
-                d_pipeline->take_raw();
-        return d_raw;
-    }
 
 private:
     void begin_lending()
@@ -392,6 +392,7 @@ private:
         }
         h.given_up = [this](const std::string& what) { log(log_level::error, what); };
         h.failed_over = [this](const std::string& failure, std::size_t devices) {
+            d_on_device = devices > 0;
             log(log_level::error,
                 failure + "; decoding goes on with the " +
                     (devices > 0 ? "other devices" : "CPU") + ", nothing is lost");

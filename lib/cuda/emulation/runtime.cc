@@ -108,6 +108,22 @@ cudaError_t within_memory(Action&& action)
     }
 }
 
+// Throws std::bad_alloc.
+void* allocate(std::size_t bytes, std::map<void*, std::size_t>& ranges)
+{
+    void* const memory = std::malloc(bytes + 1);
+    if (!memory) {
+        throw std::bad_alloc();
+    }
+    try {
+        ranges[memory] = bytes;
+    } catch (...) {
+        std::free(memory);
+        throw;
+    }
+    return memory;
+}
+
 // The default stream waits for what is on it; other streams do not.
 void arrive()
 {
@@ -358,19 +374,9 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
         return noted(cudaErrorMemoryAllocation);
     }
     return within_memory([&] {
-        void* const memory = std::malloc(bytes + 1);
-        if (!memory) {
-            throw std::bad_alloc();
-        }
-        try {
-            emulated.allocated[memory] = bytes;
-        } catch (...) {
-            std::free(memory);
-            throw;
-        }
-        std::memset(memory, 0xff, bytes);
+        *to = allocate(bytes, emulated.allocated);
+        std::memset(*to, 0xff, bytes);
         emulated.used += bytes;
-        *to = memory;
     });
 }
 
@@ -457,8 +463,7 @@ cudaError_t emulated_host_alloc(void** to, std::size_t bytes)
     FAILS_IF_TOLD("cudaHostAlloc");
     return within_memory([&] {
         std::lock_guard<std::mutex> lock(emulated.mutex);
-        *to = std::malloc(bytes + 1);
-        emulated.page_locked[*to] = bytes;
+        *to = allocate(bytes, emulated.page_locked);
     });
 }
 
