@@ -61,7 +61,6 @@ struct circulant_table {
 
 namespace circulants {
 
-using pairs::agreed;
 using pairs::all;
 using pairs::bits;
 using pairs::value_of;
@@ -97,8 +96,8 @@ public:
         : d_table(table),
           d_args(a),
           d_team(threadIdx.x / table.team),
-          d_j(pairs::kept_in_register(d_team < table.teams ? threadIdx.x % table.team
-                                                           : 0xffffffu))
+          d_j(kept_in_register(d_team < table.teams ? threadIdx.x % table.team
+                                                    : 0xffffffu))
     {
         extern __shared__ uint4 shared_memory[];
         auto* const words = reinterpret_cast<std::uint32_t*>(shared_memory);
@@ -110,7 +109,7 @@ public:
         d_offset = std::uint32_t(reinterpret_cast<std::uint8_t*>(d_posterior) -
                                  reinterpret_cast<std::uint8_t*>(words));
         if (threadIdx.x == 0) { // memory that no other block has
-            d_flags[0] = pairs::take_slot(a);
+            d_flags[0] = take_slot(a);
         }
         for (unsigned i = threadIdx.x; i < table.edge_count; i += blockDim.x) {
             d_edges[2 * i] = table.edges[i].step;

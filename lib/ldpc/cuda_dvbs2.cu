@@ -36,18 +36,13 @@ public:
     {
         auto* const counter = static_cast<std::uint32_t*>(scratch);
         cuda::check(cudaMemsetAsync(counter, 0, sizeof(*counter), stream), "memset");
-        const bool exact = d_rule.precision == ldpc_precision::float32;
         const dvbs2_arguments arguments{ frames,
                                          stop,
                                          counter + 64,
                                          counter,
                                          d_rule.offset * d_variant.unit,
                                          d_rule.message_limit * d_variant.unit,
-                                         exact ? d_rule.normalization
-                                               : d_rule.sixteenths / 16.0f,
-                                         d_rule.precision == ldpc_precision::int8 ? 1u
-                                         : exact                                  ? 4u
-                                                                                  : 2u };
+                                         d_rule.sixteenths / 16.0f };
         d_variant.kernel<<<grid(frames.count),
                            d_variant.threads,
                            d_variant.shared_bytes,
@@ -110,6 +105,9 @@ private:
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
 {
+    if (rule.precision != ldpc_precision::int8) {
+        return make_singles_plan(code, rule, soft, device);
+    }
     std::vector<plan_by_batch::plan> plans;
     if (auto pairs = make_pairs_plan(code, rule, soft, device)) {
         // Where checks are large and a codeword has a multiprocessor to itself, fewer
@@ -135,22 +133,18 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
 std::unique_ptr<launch_plan>
 make_folded_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    // Tables of the kernels have room for so many edges and layers.
-    if (code.addresses().empty() || code.q() > std::size(layer_table{}.layer) ||
-        code.edges() - (2 * code.checks() - 1) > 360 * std::size(layer_table{}.edges)) {
-        return nullptr;
-    }
-    const bool int8 = rule.precision == ldpc_precision::int8;
-    // Halves hold integers up to 2048.
-    if (int8 &&
+    // Tables of the kernels have room for so many edges and layers, and halves hold
+    // integers up to 2048.
+    if (rule.precision != ldpc_precision::int8 || code.addresses().empty() ||
+        code.q() > std::size(layer_table{}.layer) ||
+        code.edges() - (2 * code.checks() - 1) > 360 * std::size(layer_table{}.edges) ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
         return nullptr;
     }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    const auto layers = make_dvbs2_layers(code, int8);
-    const auto v = int8 ? choose_int8_kernel(layers, p.sharedMemPerMultiprocessor)
-                        : choose_float_kernel(layers);
+    const auto layers = make_dvbs2_layers(code);
+    const auto v = choose_int8_kernel(layers, p.sharedMemPerMultiprocessor);
     if (!v.kernel || v.shared_bytes > p.sharedMemPerBlockOptin) {
         return nullptr;
     }

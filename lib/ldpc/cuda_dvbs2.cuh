@@ -1,16 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum for the codes of DVB-S2: a block of threads decodes a codeword.
+/* Layered min-sum for the codes of DVB-S2 in int8: a block of threads decodes a codeword.
  *
- * Thread j does check j·q + i in layer i, and check (j + 180)·q + i with it where lanes
- * are two. Shared memory holds the posteriors of the message bits. The parity bits are a
- * chain that a thread follows from layer to layer: of bit c it keeps what check c + 1
- * leaves, and after check c the posterior goes on to the next layer in a register; only
- * from the last layer to the first it passes to the neighbour, through an array of 361
- * values. That array and the messages are in memory that the L2 cache holds. Messages are
- * kept compressed: the two least magnitudes of each check, and for each edge a sign and
- * whether it has the least. */
+ * Thread j does checks j·q + i and (j + 180)·q + i in layer i. Shared memory holds the
+ * posteriors of the message bits. The parity bits are a chain that a thread follows from
+ * layer to layer: of bit c it keeps what check c + 1 leaves, and after check c the
+ * posterior goes on to the next layer in a register; only from the last layer to the
+ * first it passes to the neighbour, through an array of 361 values. That array and the
+ * messages are in memory that the L2 cache holds. Messages are kept compressed: the two
+ * least magnitudes of each check, and for each edge a sign and whether it has the least.
+ */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_CUH
@@ -21,21 +21,19 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace {
 
-// Lanes: the arithmetic. SharedParity: parity bits are in shared memory too.
-template <class Lanes, unsigned MessageEdges, bool SharedParity, bool Irregular>
+// SharedParity: parity bits are in shared memory too.
+template <unsigned MessageEdges, bool SharedParity, bool Irregular>
 class decoder
 {
-    using value = typename Lanes::value;
-    using parity = typename Lanes::parity;
+    using Lanes = half_lanes;
+    using value = Lanes::value;
+    using parity = Lanes::parity;
     static constexpr unsigned threads = Lanes::threads;
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned before = MessageEdges; // edge to the parity bit before
     static constexpr unsigned own = MessageEdges + 1;
-    using messages = typename Lanes::template messages<edges>;
-    using renewal = typename Lanes::template renewal<edges>;
-
-    // A value of a lane alone, as it lies in the value of a thread.
-    using lane_value = std::conditional_t<Lanes::lanes == 2, __half, float>;
+    using messages = Lanes::messages<edges>;
+    using renewal = Lanes::renewal<edges>;
 
     // 32-bit words of state: of a layer, and of the wrap, even.
     static constexpr unsigned layer_words =
@@ -69,7 +67,7 @@ public:
         d_flags = shared + table.message_bits / Lanes::lanes;
         d_shared_parity = reinterpret_cast<parity*>(d_flags + 2);
         d_state = a.state + blockIdx.x * state_words(table.q);
-        d_wrap = reinterpret_cast<lane_value*>(layer_state(table.q));
+        d_wrap = reinterpret_cast<__half*>(layer_state(table.q));
     }
 
     __device__ void run()
@@ -107,52 +105,16 @@ private:
         }
         write_decisions(d_args.frames.output + frame.output);
         if (d_args.stop.soft != ldpc_soft_output::none) {
-            const soft_writer llrs(d_args.frames, frame, d_args.stop, Lanes::unit);
-            if constexpr (Lanes::lanes == 2) {
-                write_llrs<std::int8_t>(llrs);
-            } else if (d_args.value_bytes == 2) {
-                write_llrs<std::int16_t>(llrs);
-            } else {
-                write_llrs<float>(llrs);
-            }
-        }
-    }
-
-    __device__ void load(const std::uint8_t* input)
-    {
-        if constexpr (Lanes::lanes == 2) {
-            load_int8(input);
-        } else if (d_args.value_bytes == 2) {
-            load_values(reinterpret_cast<const std::int16_t*>(input));
-        } else {
-            load_values(reinterpret_cast<const float*>(input));
-        }
-        if (d_j == 0) {
-            d_wrap[0] = Lanes::missing;
-        }
-    }
-
-    template <class T>
-    __device__ void load_values(const T* channel)
-    {
-        const auto K = d_table.message_bits, q = d_table.q;
-#pragma unroll 4
-        for (unsigned i = d_j; i < K; i += threads) {
-            d_posterior[i] = __fadd_rn(channel[i], 0); // 0 for −0
-        }
-        for (unsigned c = d_j; c < q * threads; c += threads) {
-            const float x = __fadd_rn(channel[K + c], 0);
-            const unsigned j = c / q, i = c - j * q;
-            set_parity(parity_at(i, j), x);
-            if (i + 1 == q) {
-                d_wrap[j + 1] = x;
-            }
+            write_llrs(soft_writer(d_args.frames, frame, d_args.stop, Lanes::unit));
         }
     }
 
     // Both lanes' values of four words at a time.
-    __device__ void load_int8(const std::uint8_t* input)
+    __device__ void load(const std::uint8_t* input)
     {
+        if (d_j == 0) {
+            d_wrap[0] = Lanes::missing;
+        }
         const auto* const channel = reinterpret_cast<const std::uint32_t*>(input);
         const auto K = d_table.message_bits, q = d_table.q;
         constexpr unsigned fours = threads / 4; // of half a group
@@ -199,20 +161,12 @@ private:
     // What passes from the last layer to the first, for the check of lane 0.
     __device__ value wrap(unsigned j) const
     {
-        if constexpr (Lanes::lanes == 2) {
-            return __halves2half2(d_wrap[j], d_wrap[j + threads]);
-        } else {
-            return d_wrap[j];
-        }
+        return __halves2half2(d_wrap[j], d_wrap[j + threads]);
     }
     __device__ void set_wrap(unsigned j, value x) const
     {
-        if constexpr (Lanes::lanes == 2) {
-            d_wrap[j] = __low2half(x);
-            d_wrap[j + threads] = __high2half(x);
-        } else {
-            d_wrap[j] = x;
-        }
+        d_wrap[j] = __low2half(x);
+        d_wrap[j + threads] = __high2half(x);
     }
 
     __device__ parity* parity_at(unsigned layer, unsigned j) const
@@ -281,7 +235,7 @@ private:
     // What a thread carries down the chain of its parity bits: of the bit before.
     struct chain {
         value posterior;
-        value kept; // where that is a sum
+        value kept;
     };
 
     __device__ void iterate(bool first)
@@ -290,11 +244,9 @@ private:
         auto* const before_first = parity_at(q - 1, d_j == 0 ? threads - 1 : d_j - 1);
         chain c;
         c.posterior = wrap(d_j);
-        if constexpr (Lanes::keeps_sum) {
-            c.kept = Lanes::unpack(kept_parity(before_first));
-            if (d_j == 0) { // lane 1 follows the last thread's lane 0
-                c.kept = Lanes::swap(c.kept);
-            }
+        c.kept = Lanes::unpack(kept_parity(before_first));
+        if (d_j == 0) { // lane 1 follows the last thread's lane 0
+            c.kept = Lanes::swap(c.kept);
         }
         fetched even, odd;
         fetch(first, 0, even);
@@ -310,9 +262,6 @@ private:
             }
         }
         set_wrap(d_j + 1, c.posterior);
-        if constexpr (!Lanes::keeps_sum) {
-            set_parity(parity_at(q - 1, d_j), Lanes::pack(c.posterior));
-        }
         __syncthreads();
     }
 
@@ -354,13 +303,10 @@ private:
             }
         }
         t[before] = Lanes::subtract(c.posterior, old[before]);
-        if constexpr (!Lanes::keeps_sum) {
-            t[own] = Lanes::subtract(t[own], old[own]);
-        }
 
         const auto beyond = Lanes::all(Lanes::beyond);
-        two_least<Lanes> even{ Lanes::magnitude(t[0]), beyond };
-        two_least<Lanes> odd{ Lanes::magnitude(t[1]), beyond };
+        two_least even{ Lanes::magnitude(t[0]), beyond };
+        two_least odd{ Lanes::magnitude(t[1]), beyond };
         std::uint32_t product = Lanes::bits(t[0]) ^ Lanes::bits(t[1]);
 #pragma unroll
         for (unsigned e = 2; e < edges; ++e) {
@@ -390,9 +336,7 @@ private:
         }
 
         const value r = renewed.message(before, t[before]);
-        const value kept = Lanes::keeps_sum
-                               ? Lanes::add(c.kept, Lanes::subtract(r, old[before]))
-                               : Lanes::add(t[before], r);
+        const value kept = Lanes::add(c.kept, Lanes::subtract(r, old[before]));
         if (i > 0) {
             set_parity(parity_at(i - 1, d_j), Lanes::pack(kept));
         } else {
@@ -407,14 +351,10 @@ private:
     // Renews what is kept of the parity bit before layer 0; lane 0 of thread 0 has none.
     __device__ void keep_before_first(const chain& c, value kept, parity* at) const
     {
-        if constexpr (Lanes::keeps_sum) {
-            if (d_j == 0) {
-                kept = __halves2half2(__high2half(kept), __low2half(c.kept));
-            }
-            set_parity(at, Lanes::pack(kept));
-        } else if (d_j > 0) {
-            set_parity(at, Lanes::pack(kept));
+        if (d_j == 0) {
+            kept = __halves2half2(__high2half(kept), __low2half(c.kept));
         }
+        set_parity(at, Lanes::pack(kept));
     }
 
     // A layer in which bits take part more than once.
@@ -456,9 +396,7 @@ private:
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
                 const auto layer = min(i + k, end - 1);
-                if (Lanes::keeps_sum) {
-                    m[k].load(layer_state(layer));
-                }
+                m[k].load(layer_state(layer));
                 kept[k] = kept_parity(parity_at(layer, d_j));
             }
 #pragma unroll
@@ -490,11 +428,7 @@ private:
 
     __device__ static value parity_posterior(parity kept, const messages& m)
     {
-        if constexpr (Lanes::keeps_sum) {
-            return Lanes::add(Lanes::unpack(kept), m.at(own, m.open()));
-        } else {
-            return kept;
-        }
+        return Lanes::add(Lanes::unpack(kept), m.at(own, m.open()));
     }
 
     __device__ bool satisfied() const
@@ -529,14 +463,10 @@ private:
 
     __device__ bool decision(unsigned message_bit) const
     {
-        if constexpr (Lanes::lanes == 2) {
-            const unsigned g = message_bit / group, m = message_bit % group;
-            const bool high = m >= threads;
-            const auto x = Lanes::bits(d_posterior[g * threads + m - high * threads]);
-            return x >> (high ? 31 : 15) & 1;
-        } else {
-            return Lanes::bits(d_posterior[message_bit]) >> 31;
-        }
+        const unsigned g = message_bit / group, m = message_bit % group;
+        const bool high = m >= threads;
+        const auto x = Lanes::bits(d_posterior[g * threads + m - high * threads]);
+        return x >> (high ? 31 : 15) & 1;
     }
 
     // Packs signs, first bit most significant.
@@ -573,7 +503,6 @@ private:
         }
     }
 
-    template <class T>
     __device__ void write_llrs(const soft_writer& llrs) const
     {
         for (unsigned i = 4 * d_j; i < d_table.message_bits; i += 4 * threads) {
@@ -582,16 +511,14 @@ private:
             for (unsigned k = 0; k < 4; ++k) {
                 x[k] = message_posterior(i + k);
             }
-            llrs.write_four<T>(i, x);
+            llrs.write_four<std::int8_t>(i, x);
         }
         for (unsigned lane = 0; lane < Lanes::lanes; ++lane) {
-            soft_writer::run<T> run(
+            soft_writer::run<std::int8_t> run(
                 llrs, d_table.message_bits + (d_j + lane * threads) * d_table.q);
             for (unsigned i = 0; i < d_table.q; ++i) {
                 messages m;
-                if (Lanes::keeps_sum) {
-                    m.load(layer_state(i));
-                }
+                m.load(layer_state(i));
                 const auto x = parity_posterior(kept_parity(parity_at(i, d_j)), m);
                 run.add(lane_of(x, lane));
             }
@@ -600,28 +527,20 @@ private:
     }
     __device__ float message_posterior(unsigned bit) const
     {
-        if constexpr (Lanes::lanes == 2) {
-            const unsigned g = bit / group, m = bit % group;
-            const bool high = m >= threads;
-            return lane_of(d_posterior[g * threads + m - high * threads], high);
-        } else {
-            return d_posterior[bit];
-        }
+        const unsigned g = bit / group, m = bit % group;
+        const bool high = m >= threads;
+        return lane_of(d_posterior[g * threads + m - high * threads], high);
     }
     __device__ static float lane_of(value x, unsigned lane)
     {
-        if constexpr (Lanes::lanes == 2) {
-            return lane ? __high2float(x) : __low2float(x);
-        } else {
-            return x;
-        }
+        return lane ? __high2float(x) : __low2float(x);
     }
 
     const layer_table& d_table;
     const dvbs2_arguments& d_args;
     const unsigned d_j;
     value* d_posterior;
-    lane_value* d_wrap;     // posterior of the last layer's parity bit of check j − 1
+    __half* d_wrap;         // posterior of the last layer's parity bit of check j − 1
     std::uint32_t* d_flags; // the codeword at hand; violated checks
     parity* d_shared_parity;
     std::uint32_t* d_state;

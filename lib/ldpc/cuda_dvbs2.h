@@ -19,7 +19,6 @@ struct dvbs2_arguments {
     std::uint32_t* counter; // of codewords taken
     float offset, limit;    // in the unit of the kernel
     float factor;
-    std::uint32_t value_bytes; // of a channel value
 };
 
 //! A kernel that decodes a codeword per block.
@@ -31,11 +30,8 @@ struct dvbs2_variant {
     std::size_t shared_bytes = 0;
 };
 
-//! For int8, by folded layers. \p shared_sm: bytes of shared memory of a multiprocessor.
+//! By folded layers. \p shared_sm: bytes of shared memory of a multiprocessor.
 dvbs2_variant choose_int8_kernel(const dvbs2_layers& layers, std::size_t shared_sm);
-
-//! For int16 and float; no kernel for a code whose checks are too large.
-dvbs2_variant choose_float_kernel(const dvbs2_layers& layers);
 
 } // namespace device
 } // namespace gr::gpufec::ldpc

@@ -22,15 +22,15 @@ __global__ void __launch_bounds__(half_lanes::threads, blocks_at_once(MessageEdg
     decode_int8(const __grid_constant__ layer_table table,
                 const __grid_constant__ dvbs2_arguments arguments)
 {
-    decoder<half_lanes, MessageEdges, SharedParity, Irregular>(table, arguments).run();
+    decoder<MessageEdges, SharedParity, Irregular>(table, arguments).run();
 }
 
 template <unsigned MessageEdges, bool Irregular = false>
 dvbs2_variant variant(const layer_table& table, std::size_t shared_sm)
 {
-    const auto all = decoder<half_lanes, MessageEdges, true, Irregular>::variant(
+    const auto all = decoder<MessageEdges, true, Irregular>::variant(
         decode_int8<MessageEdges, true, Irregular>, table);
-    const auto posteriors = decoder<half_lanes, MessageEdges, false, Irregular>::variant(
+    const auto posteriors = decoder<MessageEdges, false, Irregular>::variant(
         decode_int8<MessageEdges, false, Irregular>, table);
     // Two blocks on a multiprocessor are worth more than parity bits in shared memory.
     const auto blocks = [shared_sm](const dvbs2_variant& v) {

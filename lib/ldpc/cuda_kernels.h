@@ -76,8 +76,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // The makers decline with nullptr where code or device do not suit their kernels; the
 // last two take every code.
 
-//! Layered, codes of DVB-S2: a plan of pairs or a folded one, whichever is faster for as
-//! many codewords as there are.
+//! Layered, codes of DVB-S2: in int8 a plan of pairs or a folded one, whichever is faster
+//! for as many codewords as there are, else one of singles.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
@@ -85,9 +85,13 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
 std::unique_ptr<launch_plan>
 make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
-//! Of those: a codeword per block, in int8 folded.
+//! Of those, for int8: a codeword per block, folded.
 std::unique_ptr<launch_plan>
 make_folded_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
+
+//! Of those, for int16 and float: a codeword per block.
+std::unique_ptr<launch_plan>
+make_singles_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
 //! Layered, codes of circulants without a chain, int8: a pair of codewords per team of
 //! threads.

@@ -1,13 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of the kernels for DVB-S2 codes: how many checks of a layer a thread
- * does at once, in what numbers, and how their messages are kept: compressed.
- *
- * half_lanes, for int8: checks j and j + 180 in the halves of a half2, which holds these
- * integers exactly, in units of 2^-7: so that "has the least", a difference of one step
- * or none, is a single bit. float_lanes, for int16, which a float holds exactly, and
- * float. */
+/* The arithmetic of the folded kernels for DVB-S2 codes in int8: checks j and j + 180 in
+ * the halves of a half2, which holds these integers exactly, in units of 2^-7: so that
+ * "has the least", a difference of one step or none, is a single bit. Messages are kept
+ * compressed; of a parity bit its channel value plus the message of the next check. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_LANES_CUH
@@ -33,9 +30,6 @@ struct half_lanes {
     static constexpr float missing =
         1500 * unit; // magnitude of an edge that is not there
     static constexpr float beyond = 2000 * unit;
-    // What is kept of a parity bit is its channel value plus the message of the next
-    // check; else its posterior. Integers are exact either way, floats are not.
-    static constexpr bool keeps_sum = true;
 
     static __device__ std::uint32_t bits(half2 x)
     {
@@ -183,108 +177,10 @@ struct half_lanes {
     };
 };
 
-struct float_lanes {
-    using value = float;
-    using parity = float;
-    static constexpr unsigned lanes = 1;
-    static constexpr unsigned threads = group;
-    static constexpr std::uint32_t signs = 0x80000000u;
-    static constexpr float unit = 1;
-    static constexpr float missing = 1e38f;
-    static constexpr float beyond = 2e38f;
-    static constexpr bool keeps_sum = false;
-
-    static __device__ std::uint32_t bits(float x) { return __float_as_uint(x); }
-    static __device__ float value_of(std::uint32_t x) { return __uint_as_float(x); }
-    static __device__ float all(float x) { return x; }
-    static __device__ float add(float a, float b) { return __fadd_rn(a, b); }
-    static __device__ float subtract(float a, float b) { return __fsub_rn(a, b); }
-    static __device__ float magnitude(float a) { return fabsf(a); }
-    static __device__ float smaller(float a, float b) { return fminf(a, b); }
-    static __device__ float larger(float a, float b) { return fmaxf(a, b); }
-
-    static __device__ float outgoing(float least, const dvbs2_arguments& a)
-    {
-        const float x = fmaxf(fminf(__fsub_rn(least, a.offset), a.limit), 0.0f);
-        if (a.factor == 1) {
-            return x;
-        }
-        return a.value_bytes == 2 ? floorf(fmaf(x, a.factor, 0.5f))
-                                  : __fmul_rn(x, a.factor);
-    }
-    static __device__ float unpack(float x) { return x; }
-    static __device__ float pack(float x) { return x; }
-    static __device__ float turn(float x, std::uint32_t) { return x; }
-
-    template <unsigned Edges>
-    struct messages {
-        static_assert(Edges <= 27, "signs and a place do not fit in a word");
-        static constexpr unsigned words = 3;
-        static constexpr unsigned place_shift = 27;
-        float first, second;
-        std::uint32_t marks; // signs, and the place of the least
-
-        __device__ void clear()
-        {
-            first = second = 0;
-            marks = 0;
-        }
-        __device__ void load(const std::uint32_t* from)
-        {
-            first = value_of(__ldcg(from + threadIdx.x));
-            second = value_of(__ldcg(from + threads + threadIdx.x));
-            marks = __ldcg(from + 2 * threads + threadIdx.x);
-        }
-        __device__ void store(std::uint32_t* to) const
-        {
-            __stcg(to + threadIdx.x, bits(first));
-            __stcg(to + threads + threadIdx.x, bits(second));
-            __stcg(to + 2 * threads + threadIdx.x, marks);
-        }
-        using magnitudes = std::uint32_t;
-        __device__ magnitudes open() const { return marks >> place_shift; }
-        __device__ float at(unsigned e, magnitudes place) const
-        {
-            return value_of(bits(place == e ? second : first) ^
-                            (marks << (31 - e) & signs));
-        }
-    };
-
-    template <unsigned Edges>
-    class renewal
-    {
-    public:
-        __device__ renewal(float least, float first, float second, std::uint32_t product)
-            : d_least(least), d_product(product)
-        {
-            fresh = { first, second, 0 };
-        }
-        __device__ float message(unsigned e, float t)
-        {
-            // Where several have the least, the second is the same.
-            const bool has_least = fabsf(t) == d_least;
-            const std::uint32_t sign = (bits(t) ^ d_product) & signs;
-            const float m = has_least ? fresh.second : fresh.first;
-            if (has_least) {
-                d_place = e;
-            }
-            d_signs |= sign >> (31 - e);
-            fresh.marks = d_signs | d_place << messages<Edges>::place_shift;
-            return value_of(bits(m) | sign);
-        }
-        messages<Edges> fresh;
-
-    private:
-        const float d_least;
-        const std::uint32_t d_product;
-        std::uint32_t d_signs = 0, d_place = 0;
-    };
-};
-
 // Keeps the least and the second of magnitudes.
-template <class Lanes>
 struct two_least {
-    using value = typename Lanes::value;
+    using Lanes = half_lanes;
+    using value = Lanes::value;
     value least, second;
     __device__ void take(value t)
     {

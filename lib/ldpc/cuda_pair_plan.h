@@ -8,37 +8,19 @@
 
 #include "cuda_pair_rule.h"
 #include "cuda_pairs.h"
-#include <algorithm>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-/*!
- * \brief A plan whose blocks keep their messages in scratch memory.
- *
- * It has a slot for each block that runs at once, and before the slots a flag for each,
- * which is set where a block has it.
- */
-class pair_plan : public launch_plan
+//! A plan for pairs, by a rule.
+class pair_plan : public block_plan
 {
 protected:
-    //! \p each: blocks at once, of a multiprocessor.
     pair_plan(const pair_outgoing& rule, unsigned each, unsigned multiprocessors)
-        : d_rule(rule), d_each(each), d_blocks(each * multiprocessors)
+        : block_plan(each, multiprocessors), d_rule(rule)
     {
     }
 
-    //! Blocks at once, of the device.
-    unsigned blocks() const { return d_blocks; }
-
-    //! Bytes for \p codewords whose blocks keep \p words each.
-    std::size_t scratch_for(std::size_t codewords, std::size_t words) const
-    {
-        const auto slots = slots_for(codewords);
-        return flag_bytes(slots) + slots * words * sizeof(std::uint32_t);
-    }
-
-    //! Clears the flags, too.
     pair_arguments arguments(const device_frames& frames,
                              const stopping& stop,
                              void* scratch,
@@ -46,15 +28,7 @@ protected:
                              bool wrap_shared,
                              cudaStream_t stream) const
     {
-        const auto slots = slots_for(frames.count);
-        auto* const taken = static_cast<std::uint32_t*>(scratch);
-        cuda::check(cudaMemsetAsync(taken, 0, flag_bytes(slots), stream), "memset");
-        return { frames,
-                 stop,
-                 taken + flag_bytes(slots) / sizeof(*taken),
-                 taken,
-                 slots,
-                 d_each,
+        return { block_plan::arguments(frames, stop, scratch, stream),
                  in_both_halves(d_rule.slope),
                  in_both_halves(d_rule.floor),
                  in_both_halves(d_rule.span),
@@ -63,17 +37,7 @@ protected:
     }
 
 private:
-    unsigned slots_for(std::size_t codewords) const
-    {
-        return unsigned(std::min<std::size_t>(d_blocks, codewords));
-    }
-    static std::size_t flag_bytes(unsigned slots)
-    {
-        return (slots * sizeof(std::uint32_t) + 255) / 256 * 256;
-    }
-
     const pair_outgoing d_rule;
-    const unsigned d_each, d_blocks;
 };
 
 } // namespace device

@@ -14,12 +14,10 @@ namespace device {
 
 // A kernel, and what it wants to know of memory.
 struct pair_variant {
-    void (*kernel)(pair_table, pair_arguments) = nullptr;
-    unsigned message_edges = 0;
-    unsigned most_shared = 0; // edges of a layer to bits that have several
-    bool external = false;
+    void (*kernel)(chain_table, pair_arguments) = nullptr;
+    chain_layers::form form;
     std::size_t (*state_words)(unsigned q) = nullptr;
-    std::size_t (*shared_bytes)(const pair_table& table, bool wrap) = nullptr;
+    std::size_t (*shared_bytes)(const chain_table& table, bool wrap) = nullptr;
 };
 
 //! The one for layers of up to \p edges message edges; none has no kernel. \p large: so
@@ -50,9 +48,7 @@ pair_variant variant()
                                  External,
                                  Soft,
                                  Blocks>,
-             MessageEdges,
-             d::most_shared,
-             External,
+             { MessageEdges, d::most_shared, External },
              d::state_words,
              d::shared_bytes };
 }

@@ -6,156 +6,16 @@
 #include "cuda_pair_plan.h"
 #include "cuda_pair_variants.cuh"
 #include <algorithm>
-#include <cmath>
-#include <vector>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
 namespace {
 
-struct edge {
-    unsigned group, shift, round;
-    bool shared;
-};
-
-// By layer: deferred edges by their rounds, those that write the same bits, the others.
-std::vector<std::vector<edge>> layers_of(const ldpc_code& code)
-{
-    const auto q = code.q();
-    std::vector<std::vector<edge>> layers(q);
-    for (unsigned g = 0; g < code.addresses().size(); ++g) {
-        std::vector<unsigned> rounds(q, 0);
-        for (const unsigned x : code.addresses()[g]) {
-            layers[x % q].push_back({ g, x / q, rounds[x % q]++, false });
-        }
-        for (auto& layer : layers) {
-            for (auto& e : layer) {
-                e.shared |= e.group == g && rounds[&layer - layers.data()] > 1;
-            }
-        }
-    }
-    for (auto& layer : layers) {
-        std::stable_sort(layer.begin(), layer.end(), [](const edge& a, const edge& b) {
-            const auto rank = [](const edge& e) {
-                return e.round ? int(e.round) : e.shared ? 1000 : 1001;
-            };
-            return rank(a) != rank(b) ? rank(a) < rank(b) : a.group < b.group;
-        });
-    }
-    return layers;
-}
-
-// Whether layers have a barrier; \p used: the groups since the last one.
-class barriers
-{
-public:
-    explicit barriers(unsigned groups) : d_used(groups, false) {}
-    bool before(const std::vector<edge>& layer)
-    {
-        const bool needed =
-            std::any_of(layer.begin(), layer.end(), [this](const edge& e) {
-                return d_used[e.group];
-            });
-        if (needed) {
-            passed();
-        }
-        for (const auto& e : layer) {
-            d_used[e.group] = true;
-        }
-        if (layer.front().round) { // has its own, after which only these are used
-            passed();
-            for (const auto& e : layer) {
-                d_used[e.group] = d_used[e.group] || e.shared;
-            }
-        }
-        return needed;
-    }
-    void passed() { std::fill(d_used.begin(), d_used.end(), false); }
-
-private:
-    std::vector<bool> d_used;
-};
-
-// None for a code that the kernels are not made for.
-std::unique_ptr<pair_table> make_table(const ldpc_code& code, bool soft, pair_variant& v)
-{
-    const auto layers = layers_of(code);
-    const auto q = code.q();
-    unsigned largest = 0;
-    bool irregular = false;
-    for (const auto& layer : layers) {
-        if (layer.empty()) {
-            return nullptr;
-        }
-        largest = std::max(largest, unsigned(layer.size()));
-        irregular |= layer.size() != layers[0].size();
-    }
-    const unsigned message_bits = code.n() - code.checks(); // shortened ones too
-    const auto choose = soft ? choose_soft_pairs : choose_pairs;
-    v = choose(largest, irregular, message_bits > 32400, code.n() <= 16200);
-    auto table = std::make_unique<pair_table>();
-    if (!v.kernel || q > std::size(table->layer) ||
-        q * v.message_edges > std::size(table->edges)) {
-        return nullptr;
-    }
-    const unsigned groups = message_bits / pairs::group;
-    table->q = q;
-    table->message_bits = message_bits;
-    table->shared_groups = groups - v.external;
-    barriers needed(groups);
-    bool since_first = false; // a barrier after the first layer
-    for (unsigned i = 0; i < q; ++i) {
-        auto layer = layers[i];
-        std::uint32_t head = unsigned(layer.size());
-        unsigned deferred = 0, shared = 0;
-        for (const auto& e : layer) {
-            if (e.round && (deferred == 0 || e.round != layer[deferred - 1].round)) {
-                head |= 1u << (pair_table::round_at + deferred);
-            }
-            deferred += e.round > 0;
-            shared += e.shared;
-        }
-        if (shared > v.most_shared) {
-            return nullptr;
-        }
-        head |= deferred << pair_table::deferred_at;
-        head |= deferred ? pair_table::shares : 0;
-        // What a thread kept of its neighbour's bit in the first layer that one fetches
-        // some layers before the last.
-        bool barrier = needed.before(layer) && i > 0;
-        if (i > 0 && i + 4 >= q && !since_first) {
-            barrier = true;
-        }
-        since_first |= i > 0 && barrier;
-        head |= barrier ? pair_table::barrier : 0;
-        if (v.external) {
-            for (std::size_t e = 0; e < layer.size(); ++e) {
-                if (layer[e].group == groups - 1) {
-                    if (layer[e].shared || (head & pair_table::external)) {
-                        return nullptr;
-                    }
-                    head |= pair_table::external;
-                    std::swap(layer[e], layer.back());
-                    e = layer.size() - 1;
-                }
-            }
-        }
-        table->layer[i] = head;
-        for (std::size_t e = 0; e < layer.size(); ++e) {
-            const bool outside = v.external && layer[e].group == groups - 1;
-            table->edges[i * v.message_edges + e] = {
-                -4 * int(layer[e].shift), outside ? 0 : pairs::bytes * layer[e].group
-            };
-        }
-    }
-    return table;
-}
-
 class pairs_plan : public pair_plan
 {
 public:
-    pairs_plan(std::unique_ptr<pair_table> table,
+    pairs_plan(std::unique_ptr<chain_table> table,
                const pair_outgoing& rule,
                const pair_variant& v,
                bool wrap_shared,
@@ -189,7 +49,7 @@ public:
     }
 
 private:
-    const std::unique_ptr<pair_table> d_table;
+    const std::unique_ptr<chain_table> d_table;
     const pair_variant d_variant;
     const bool d_wrap_shared;
 };
@@ -251,8 +111,13 @@ make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
         return nullptr;
     }
     const pair_outgoing values(rule);
-    pair_variant v;
-    auto table = make_table(code, soft, v);
+    const chain_layers layers(code);
+    const auto v =
+        (soft ? choose_soft_pairs : choose_pairs)(layers.largest(),
+                                                  layers.irregular(),
+                                                  layers.message_bits() > 32400,
+                                                  code.n() <= 16200);
+    auto table = v.kernel ? layers.table(v.form) : nullptr;
     if (!table || !values.follows(rule)) {
         return nullptr;
     }

@@ -18,6 +18,8 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 
+#include "chain_table.h"
+#include "cuda_block_slots.cuh"
 #include "cuda_pairs.h"
 #include "cuda_soft.cuh"
 #include <cuda_fp16.h>
@@ -29,9 +31,9 @@ namespace pairs {
 // Major compute capability from which on there are kernels.
 constexpr int first_capability = 8;
 
-constexpr unsigned group = 360; // of bits, and of the checks of a layer
+constexpr unsigned group = chain_table::group;
 constexpr unsigned threads = group;
-constexpr unsigned bytes = 4 * group; // of a group's posteriors
+constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
 constexpr float missing = 1500 * unit;    // magnitude of an edge that is not there
@@ -50,13 +52,6 @@ __device__ inline half2 all(float x) { return __float2half2_rn(x); }
 __device__ inline float of_codeword(std::uint32_t pair, unsigned w)
 {
     return w ? __high2float(value_of(pair)) : __low2float(value_of(pair));
-}
-
-// x, which the compiler cannot make anew, and so keeps: what it would read again in a
-// loop, there waits for whatever is being fetched.
-__device__ inline std::uint32_t kept_in_register(std::uint32_t x)
-{
-    return __shfl_xor_sync(__activemask(), x, 0);
 }
 
 // Numbers that stay in registers: an instruction has room for one constant of its own,
@@ -88,30 +83,6 @@ four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
                       unpacked(low, 0x4342),
                       unpacked(high, 0x4140),
                       unpacked(high, 0x4342));
-}
-
-// A slot of the messages' memory that no other block has; for one thread.
-__device__ inline unsigned take_slot(const pair_arguments& a)
-{
-    unsigned i = blockIdx.x;
-    if (gridDim.x > a.slots) { // what the last block here had is free, likely
-        asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
-        i = i * a.slots_each % a.slots;
-    }
-    while (atomicExch(a.taken + i, 1u)) {
-        i = i + 1 < a.slots ? i + 1 : 0;
-    }
-    return i;
-}
-
-// What is the same in all of a warp, where the compiler would not know it.
-__device__ inline unsigned agreed(unsigned x)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(~0u, x);
-#else
-    return x;
-#endif
 }
 
 // The lesser magnitude, with the product of the signs.
@@ -397,7 +368,7 @@ public:
         return (q + distance + 1) / 2 * threads;
     }
     static constexpr unsigned wrap_words = threads + 4;
-    static std::size_t shared_bytes(const pair_table& t, bool wrap)
+    static std::size_t shared_bytes(const chain_table& t, bool wrap)
     {
         return 4 * (t.shared_groups * group + flag_words +
                     (SharedTable ? t.q * entry_words : 0) +
@@ -410,7 +381,7 @@ public:
                (SharedParity ? 0 : parity_words(q)) + wrap_words + (External ? group : 0);
     }
 
-    __device__ decoder(const pair_table& table, const pair_arguments& a)
+    __device__ decoder(const chain_table& table, const pair_arguments& a)
         : d_table(table), d_args(a), d_j(kept_in_register(threadIdx.x))
     {
         const auto q = table.q;
@@ -791,11 +762,11 @@ private:
         const auto head = now.head;
         const auto& at = now.at;
         const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
-        const bool external = External && (head & pair_table::external);
+        const bool external = External && (head & chain_table::external);
 
         half2 t[MessageEdges];
         const half2 t_before = now.m.without(c.posterior, 0, now.least, now.second);
-        if (head & pair_table::barrier) {
+        if (head & chain_table::barrier) {
             __syncthreads();
         }
         const std::uint32_t own_byte = SharedParity ? get_parity(c.own) : now.own;
@@ -834,7 +805,7 @@ private:
         for (unsigned e = 0; e < MessageEdges; ++e) {
             t[e] = renewed.posterior(e + 1, t[e]);
         }
-        const bool shares = head & pair_table::shares;
+        const bool shares = head & chain_table::shares;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if ((!Irregular || e < degree) && (e >= most_shared || !shares)) {
@@ -873,7 +844,7 @@ private:
                                       const std::uint32_t (&at)[MessageEdges],
                                       half2 (&t)[MessageEdges])
     {
-        const unsigned deferred = head >> pair_table::deferred_at & 0xfu;
+        const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
 #pragma unroll
         for (unsigned e = 0; e < most_shared; ++e) {
             if (e < deferred) { // the change
@@ -890,7 +861,7 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < most_shared; ++e) {
             if (e < deferred) {
-                if (head >> (pair_table::round_at + e) & 1) {
+                if (head >> (chain_table::round_at + e) & 1) {
                     __syncthreads();
                 }
                 word_at(at[e]) = bits(__hadd2(value_of(word_at(at[e])), t[e]));
@@ -904,7 +875,7 @@ private:
         const auto entry = entry_of(i);
         const auto head = entry.head();
         const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
-        const bool external = External && (head & pair_table::external);
+        const bool external = External && (head & chain_table::external);
         std::uint32_t sum = 0;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
@@ -1058,7 +1029,7 @@ private:
                (x.w >> s & 1);
     }
 
-    const pair_table& d_table;
+    const chain_table& d_table;
     const pair_arguments& d_args;
     const unsigned d_j;
     const constants d_constants;
@@ -1078,7 +1049,7 @@ template <unsigned MessageEdges,
           bool Soft,
           unsigned Blocks>
 __global__ void __launch_bounds__(threads, Blocks)
-    decode_pairs(const __grid_constant__ pair_table table,
+    decode_pairs(const __grid_constant__ chain_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800

@@ -7,13 +7,13 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded)
+dvbs2_layers make_dvbs2_layers(const ldpc_code& code)
 {
     struct edge {
         layer_table::edge entry;
         unsigned round;
     };
-    const unsigned words = folded ? 180 : 360; // of a group
+    constexpr unsigned words = 180; // of a group
     const auto q = code.q();
     std::vector<std::vector<edge>> edges(q);
     for (unsigned g = 0; g < code.addresses().size(); ++g) {

@@ -16,10 +16,9 @@ namespace device {
 /*!
  * \brief Edges of a layer: those that write before those that add, see layer_plan.h.
  *
- * The bits of a group of 360 lie in W words, one after the other (W = 360), or, folded,
- * bit m and bit m + 180 in one (W = 180). Thread j < W of a circulant of shift s, with
- * s' = s mod W, wants word (j − s') mod W, with its halves exchanged where either j < s'
- * or s ≥ W.
+ * The bits of a group of 360 lie in W = 180 words, bit m and bit m + 180 in one. Thread
+ * j < W of a circulant of shift s, with s' = s mod W, wants word (j − s') mod W, with its
+ * halves exchanged where either j < s' or s ≥ W.
  *
  * With z = 4·j + step and y = z, or z + 4·W where z is negative, the word is y + base
  * bytes from the first, and 15·z + y mod 32 is 16 where its halves are to be exchanged,
@@ -42,7 +41,7 @@ struct dvbs2_layers {
     bool irregular;          //!< layers differ in their degree
 };
 
-dvbs2_layers make_dvbs2_layers(const ldpc_code& code, bool folded);
+dvbs2_layers make_dvbs2_layers(const ldpc_code& code);
 
 } // namespace device
 } // namespace gr::gpufec::ldpc

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA kernels for DVB-S2 codes in int8, each of those among which the backend
- * chooses, against the CPU to the last bit. */
+/* The CUDA kernels for structured codes, each of those among which the backend chooses,
+ * against the CPU to the last bit. */
 
 #include "cuda/devices.h"
 #include "cuda_kernels.h"
@@ -21,15 +21,13 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
 {
     const auto& code = setup.codes[0];
     std::vector<frame_place> places;
-    std::vector<std::int8_t> values(frames.size() * setup.frame_input_bytes(code));
+    std::vector<std::uint8_t> values(frames.size() * setup.frame_input_bytes(code));
     for (std::uint32_t f = 0; f < frames.size(); ++f) {
         places.push_back({ std::uint32_t(f * setup.frame_input_bytes(code)),
                            std::uint32_t(f * setup.frame_output_bytes(code)),
                            f,
                            qa::soft_factor_of(f) });
-        std::copy(frames[f].values.begin(),
-                  frames[f].values.end(),
-                  values.begin() + places[f].input);
+        qa::put_values(frames[f], setup, &values[places[f].input]);
     }
     const cuda::buffer<frame_place> table(places.size());
     const cuda::buffer<std::uint8_t> input(values.size());
@@ -37,16 +35,17 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                                             setup.frame_output_bytes(code));
     const cuda::buffer<frame_status> status(frames.size());
     const cuda::buffer<std::uint8_t> scratch(kernel.scratch_bytes(frames.size()));
-    cuda::check(
-        cudaMemcpy(table.get(), places.data(), table.bytes(), cudaMemcpyHostToDevice),
-        "copy");
-    cuda::check(
-        cudaMemcpy(input.get(), values.data(), input.bytes(), cudaMemcpyHostToDevice),
-        "copy");
+    const cuda::stream stream;
+    const auto copy = [&stream](void* to, const void* from, std::size_t bytes) {
+        cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get()),
+                    "copy");
+    };
+    copy(table.get(), places.data(), table.bytes());
+    copy(input.get(), values.data(), input.bytes());
     // What nobody writes is not what is expected.
-    cudaMemset(output.get(), 0xa5, output.bytes());
-    cudaMemset(status.get(), 0xff, status.bytes());
-    cudaMemset(scratch.get(), 0x7f, scratch.bytes());
+    cudaMemsetAsync(output.get(), 0xa5, output.bytes(), stream.get());
+    cudaMemsetAsync(status.get(), 0xff, status.bytes(), stream.get());
+    cudaMemsetAsync(scratch.get(), 0x7f, scratch.bytes(), stream.get());
     kernel.launch({ table.get(),
                     std::uint32_t(frames.size()),
                     input.get(),
@@ -58,15 +57,12 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                     setup.soft,
                     std::uint32_t(setup.soft_offset(code)) },
                   scratch.get(),
-                  nullptr);
+                  stream.get());
     std::vector<std::uint8_t> bytes(output.bytes());
     std::vector<frame_status> states(frames.size());
-    cuda::check(
-        cudaMemcpy(bytes.data(), output.get(), bytes.size(), cudaMemcpyDeviceToHost),
-        "copy");
-    cuda::check(
-        cudaMemcpy(states.data(), status.get(), status.bytes(), cudaMemcpyDeviceToHost),
-        "copy");
+    copy(bytes.data(), output.get(), bytes.size());
+    copy(states.data(), status.get(), status.bytes());
+    cuda::check(cudaStreamSynchronize(stream.get()), "LDPC kernel");
     std::vector<qa::decoded> results;
     for (std::size_t f = 0; f < frames.size(); ++f) {
         const auto from = bytes.begin() + places[f].output;
@@ -91,7 +87,8 @@ using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
 void check_code(const ldpc_code& code,
                 maker make,
                 std::mt19937& random,
-                ldpc_soft_output soft = ldpc_soft_output::none)
+                ldpc_soft_output soft,
+                ldpc_precision precision = ldpc_precision::int8)
 {
     SCOPED_TRACE(code.name());
     for (const bool early : { true, false }) {
@@ -100,6 +97,7 @@ void check_code(const ldpc_code& code,
         s.early_stop = early;
         s.message_only = early;
         s.soft = soft;
+        s.precision = precision;
         // With decisions, and alone.
         s.bits = soft != ldpc_soft_output::extrinsic || early;
         s.max_iterations = small_scale() ? 2 : early ? 20 : 4;
@@ -153,7 +151,9 @@ bool no_device()
     return found.devices.empty();
 }
 
-void check_every_code(maker make, ldpc_soft_output soft = ldpc_soft_output::none)
+void check_every_code(maker make,
+                      ldpc_soft_output soft = ldpc_soft_output::none,
+                      ldpc_precision precision = ldpc_precision::int8)
 {
     if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
@@ -162,13 +162,30 @@ void check_every_code(maker make, ldpc_soft_output soft = ldpc_soft_output::none
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
             if (!small_scale() || rate == "1/2" || rate == "8/9" || rate == "9/10") {
-                check_code(ldpc_code::dvbs2(size, rate), make, random, soft);
+                check_code(ldpc_code::dvbs2(size, rate), make, random, soft, precision);
             }
         }
     }
 }
 
 } // namespace
+
+TEST(ldpc_kernels, singles_equal_the_cpu)
+{
+    for (const auto p : { ldpc_precision::int16, ldpc_precision::float32 }) {
+        check_every_code(device::make_singles_plan, ldpc_soft_output::none, p);
+    }
+}
+
+TEST(ldpc_kernels, llrs_of_singles_equal_the_cpu)
+{
+    for (const auto p : { ldpc_precision::int16, ldpc_precision::float32 }) {
+        check_every_code(device::make_singles_plan, ldpc_soft_output::posterior, p);
+        check_every_code(device::make_singles_plan, ldpc_soft_output::extrinsic, p);
+    }
+}
+
+#ifndef GPUFEC_EMULATED // the others are for devices alone
 
 TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
 
@@ -219,3 +236,5 @@ TEST(ldpc_kernels, llrs_of_circulants_equal_the_cpu)
     check_circulants(ldpc_soft_output::posterior);
     check_circulants(ldpc_soft_output::extrinsic);
 }
+
+#endif

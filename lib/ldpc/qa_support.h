@@ -96,6 +96,25 @@ struct frame {
     std::vector<float> values;
 };
 
+//! A frame's values, as decoders of that setup take them.
+inline void put_values(const frame& f, const setup& setup, void* to)
+{
+    const auto put = [&f, to](auto type) {
+        for (std::size_t k = 0; k < f.values.size(); ++k) {
+            const auto x = decltype(type)(f.values[k]);
+            std::memcpy(static_cast<std::byte*>(to) + k * sizeof(x), &x, sizeof(x));
+        }
+    };
+    switch (setup.value_bytes()) {
+    case 1:
+        return put(std::int8_t());
+    case 2:
+        return put(std::int16_t());
+    default:
+        return put(float());
+    }
+}
+
 //! Decodes frames of several codes in one batch.
 inline std::vector<decoded>
 decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>& frames)
@@ -114,24 +133,7 @@ decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>
                            std::uint32_t(job.output_bytes),
                            i,
                            soft_factor_of(i) });
-        auto* const to = input.data() + job.input_bytes;
-        for (unsigned k = 0; k < code.n(); ++k) {
-            const float x = frames[i].values[k];
-            switch (setup.value_bytes()) {
-            case 1: {
-                const auto narrow = std::int8_t(x);
-                std::memcpy(to + k, &narrow, 1);
-                break;
-            }
-            case 2: {
-                const auto wide = std::int16_t(x);
-                std::memcpy(to + 2 * k, &wide, 2);
-                break;
-            }
-            default:
-                std::memcpy(to + 4 * k, &x, 4);
-            }
-        }
+        put_values(frames[i], setup, input.data() + job.input_bytes);
         job.input_bytes += setup.frame_input_bytes(code);
         job.output_bytes += setup.frame_output_bytes(code);
     }

@@ -21,6 +21,7 @@
 #define __host__
 #define __shared__ // declared extern: emulation.cc has it
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __noinline__
 #define __builtin_assume(condition)
 
@@ -30,6 +31,17 @@ struct int2 {
 struct alignas(16) int4 {
     int x, y, z, w;
 };
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return { x, y }; }
+inline float2 make_float2(float x, float y) { return { x, y }; }
 
 struct dim3 {
     constexpr dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
@@ -124,6 +136,8 @@ To emulated_bits(From from)
     return to;
 }
 
+inline float __uint_as_float(unsigned x) { return emulated_bits<float>(x); }
+inline unsigned __float_as_uint(float x) { return emulated_bits<unsigned>(x); }
 inline float __int_as_float(int x) { return emulated_bits<float>(x); }
 inline int __float_as_int(float x) { return emulated_bits<int>(x); }
 inline double __longlong_as_double(long long x) { return emulated_bits<double>(x); }
@@ -136,6 +150,20 @@ inline double __hiloint2double(int high, int low)
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
 {
     return unsigned((std::uint64_t(high) << 32 | low) >> (shift % 32));
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+{
+    return unsigned((std::uint64_t(high) << 32 | low) << (shift % 32) >> 32);
+}
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selected)
+{
+    const auto all = std::uint64_t(y) << 32 | x;
+    unsigned bytes = 0;
+    for (unsigned k = 0; k < 4; ++k) {
+        const unsigned from = selected >> 4 * k & 7;
+        bytes |= unsigned(all >> 8 * from & 0xff) << 8 * k;
+    }
+    return bytes;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 //! Blocks and their threads take turns.
@@ -170,7 +198,42 @@ T atomicMax(T* at, T x)
     return before;
 }
 
+template <class T>
+T atomicExch(T* at, T x)
+{
+    const T before = *at;
+    *at = x;
+    return before;
+}
+template <class T>
+T atomicOr(T* at, T x)
+{
+    const T before = *at;
+    *at |= x;
+    return before;
+}
+inline void __threadfence_block() {}
+template <class T>
+T __ldcg(const T* from)
+{
+    return *from;
+}
+template <class T>
+void __stcg(T* to, T x)
+{
+    *to = x;
+}
+
 inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+// Rounded down: a float holds the sum of two, but for what is beyond a double.
+inline float __fadd_rd(float a, float b)
+{
+    const double sum = double(a) + b;
+    const float x = float(sum);
+    return x > sum ? std::nextafter(x, -INFINITY) : x;
+}
+inline float __saturatef(float x) { return x > 1 ? 1 : x > 0 ? x : 0; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline int __float2int_rn(float x) { return int(std::nearbyint(x)); }
 
@@ -183,6 +246,10 @@ template <class T>
 T max(T a, T b)
 {
     return a > b ? a : b;
+}
+inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c)
+{
+    return min(a + b, c);
 }
 using std::isinf;
 using std::isnan;

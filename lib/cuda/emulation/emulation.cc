@@ -26,6 +26,10 @@ __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
 }
+namespace gr::gpufec::ldpc::device::singles {
+extern uint4 shared_memory[(227 << 10) / sizeof(uint4)]
+    __attribute__((alias("_ZN2gr6gpufec8sync_map6sharedE")));
+}
 namespace gr::gpufec::on_device {
 extern std::uint64_t shared[(227 << 10) / sizeof(std::uint64_t)]
     __attribute__((alias("_ZN2gr6gpufec8sync_map6sharedE")));
@@ -89,7 +93,8 @@ void run_thread()
 
 void release(std::size_t first, std::size_t count, barrier at)
 {
-    const auto begin = threads.begin() + first, end = begin + count;
+    const auto begin = threads.begin() + first;
+    const auto end = begin + std::min(count, threads.size() - first);
     // Those that are done are not waited for.
     if (std::all_of(
             begin, end, [&](const thread& t) { return t.done || t.waits == at; })) {
@@ -193,7 +198,7 @@ void emulate(dim3 grid,
         blockDim = block;
         kernel_of_block = &kernel;
         threads.resize(block.x);
-        warps.resize(block.x / 32);
+        warps.resize((block.x + 31) / 32);
         for (unsigned y = 0; y < grid.y; ++y) {
             for (unsigned x = 0; x < grid.x; ++x) {
                 blockIdx = dim3(x, y);

@@ -1,0 +1,141 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "chain_table.h"
+#include <algorithm>
+#include <iterator>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+chain_layers::chain_layers(const ldpc_code& code)
+    : d_layers(code.addresses().empty() ? 0 : code.q()),
+      d_message_bits(code.n() - code.checks())
+{
+    for (unsigned g = 0; g < code.addresses().size(); ++g) {
+        std::vector<unsigned> rounds(d_layers.size(), 0);
+        for (const unsigned x : code.addresses()[g]) {
+            const unsigned i = x % code.q();
+            d_layers[i].push_back({ g, x / code.q(), rounds[i]++, false });
+        }
+        for (std::size_t i = 0; i < d_layers.size(); ++i) {
+            for (auto& e : d_layers[i]) {
+                e.shared |= e.group == g && rounds[i] > 1;
+            }
+        }
+    }
+    std::size_t least = ~std::size_t(0);
+    for (auto& layer : d_layers) {
+        std::stable_sort(layer.begin(), layer.end(), [](const edge& a, const edge& b) {
+            const auto rank = [](const edge& e) {
+                return e.round ? int(e.round) : e.shared ? 1000 : 1001;
+            };
+            return rank(a) != rank(b) ? rank(a) < rank(b) : a.group < b.group;
+        });
+        d_largest = std::max(d_largest, unsigned(layer.size()));
+        least = std::min(least, layer.size());
+    }
+    d_irregular = least != d_largest;
+    if (least == 0) { // no kernel does checks of parity bits alone
+        d_largest = 0;
+    }
+}
+
+// Whether layers have a barrier; \p used: the groups since the last one.
+class chain_layers::barriers
+{
+public:
+    explicit barriers(unsigned groups) : d_used(groups, false) {}
+    bool before(const std::vector<edge>& layer)
+    {
+        const bool needed =
+            std::any_of(layer.begin(), layer.end(), [this](const edge& e) {
+                return d_used[e.group];
+            });
+        if (needed) {
+            passed();
+        }
+        for (const auto& e : layer) {
+            d_used[e.group] = true;
+        }
+        if (layer.front().round) { // has its own, after which only these are used
+            passed();
+            for (const auto& e : layer) {
+                d_used[e.group] = d_used[e.group] || e.shared;
+            }
+        }
+        return needed;
+    }
+    void passed() { std::fill(d_used.begin(), d_used.end(), false); }
+
+private:
+    std::vector<bool> d_used;
+};
+
+std::unique_ptr<chain_table> chain_layers::table(const form& f) const
+{
+    auto table = std::make_unique<chain_table>();
+    const unsigned q = unsigned(d_layers.size());
+    if (d_largest == 0 || d_largest > f.message_edges || q > std::size(table->layer) ||
+        q * f.message_edges > std::size(table->edges)) {
+        return nullptr;
+    }
+    const unsigned groups = d_message_bits / chain_table::group;
+    table->q = q;
+    table->message_bits = d_message_bits;
+    table->shared_groups = groups - f.external;
+    barriers needed(groups);
+    bool since_first = false; // a barrier after the first layer
+    for (unsigned i = 0; i < q; ++i) {
+        auto layer = d_layers[i];
+        std::uint32_t head = unsigned(layer.size());
+        unsigned deferred = 0, shared = 0;
+        for (const auto& e : layer) {
+            if (e.round && (deferred == 0 || e.round != layer[deferred - 1].round)) {
+                head |= 1u << (chain_table::round_at + deferred);
+            }
+            deferred += e.round > 0;
+            shared += e.shared;
+        }
+        if (shared > f.most_shared) {
+            return nullptr;
+        }
+        head |= deferred << chain_table::deferred_at;
+        head |= deferred ? chain_table::shares : 0;
+        // What a thread kept of its neighbour's bit in the first layer that one fetches
+        // some layers before the last.
+        bool barrier = needed.before(layer) && i > 0;
+        if (i > 0 && i + 4 >= q && !since_first) {
+            barrier = true;
+        }
+        since_first |= i > 0 && barrier;
+        head |= barrier ? chain_table::barrier : 0;
+        if (f.external) {
+            for (std::size_t e = 0; e < layer.size(); ++e) {
+                if (layer[e].group == groups - 1) {
+                    if (layer[e].shared || (head & chain_table::external) ||
+                        layer.size() < f.message_edges) {
+                        return nullptr;
+                    }
+                    head |= chain_table::external;
+                    std::swap(layer[e], layer.back());
+                    e = layer.size() - 1;
+                }
+            }
+        }
+        table->layer[i] = head;
+        auto* const edges = table->edges + i * f.message_edges;
+        for (std::size_t e = 0; e < layer.size(); ++e) {
+            const bool outside = f.external && layer[e].group == groups - 1;
+            edges[e] = { -4 * int(layer[e].shift),
+                         outside ? 0 : chain_table::bytes * layer[e].group };
+        }
+        for (std::size_t e = layer.size(); f.filled && e < f.message_edges; ++e) {
+            edges[e] = { 0, chain_table::bytes * table->shared_groups };
+        }
+    }
+    return table;
+}
+
+} // namespace device
+} // namespace gr::gpufec::ldpc

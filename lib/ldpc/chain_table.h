@@ -1,0 +1,87 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The message edges of a DVB-S2 code's layers, for kernels in which thread j does check
+ * j·q + i in layer i: small enough to be a parameter of the kernel. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H
+#define INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H
+
+#include <gnuradio/gpufec/ldpc.h>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+/*!
+ * Thread j of a circulant of shift s wants bit (j − s) mod 360 of its group: with
+ * x = 4·j + step, the lesser of x and x + 1440 as unsigned numbers is its byte offset in
+ * the group.
+ *
+ * A layer begins with its deferred edges, in the order of their rounds (layer_plan.h),
+ * and the edges that write the same bits follow.
+ */
+struct chain_table {
+    struct edge {
+        std::int32_t step;  //!< −4·s
+        std::uint32_t base; //!< byte offset of the group
+    };
+    static constexpr unsigned group = 360;       //!< bits, and checks of a layer
+    static constexpr unsigned bytes = 4 * group; //!< of a group's posteriors
+    // Of a layer: degree in the lowest byte; deferred edges; what follows.
+    static constexpr unsigned deferred_at = 8, round_at = 20;
+    //! Bits of this layer were in use since the last barrier.
+    static constexpr std::uint32_t barrier = 1u << 16;
+    //! The last edge is to the group in device memory.
+    static constexpr std::uint32_t external = 1u << 17;
+    //! There are deferred edges.
+    static constexpr std::uint32_t shares = 1u << 18;
+    // From round_at on, a bit for each deferred edge: the first of a round.
+
+    std::uint32_t q;
+    std::uint32_t message_bits;
+    std::uint32_t shared_groups; //!< posteriors of these are in shared memory
+    edge edges[880];
+    std::uint32_t layer[144];
+};
+
+//! The layers of a code from which tables are made.
+class chain_layers
+{
+public:
+    explicit chain_layers(const ldpc_code& code);
+
+    //! What a kernel has code for.
+    struct form {
+        unsigned message_edges = 0; //!< of a layer
+        unsigned most_shared = 0;   //!< edges of a layer to bits that have several
+        bool external = false;      //!< the last group is in device memory
+        //! Edges that a layer lacks are to a group after those in shared memory.
+        bool filled = false;
+    };
+    //! None where the code does not suit the form.
+    std::unique_ptr<chain_table> table(const form& f) const;
+
+    unsigned message_bits() const { return d_message_bits; } //!< shortened ones too
+    unsigned largest() const { return d_largest; } //!< message edges of a layer; 0: none
+    bool irregular() const { return d_irregular; } //!< layers differ in their degree
+
+private:
+    struct edge {
+        unsigned group, shift, round;
+        bool shared;
+    };
+    class barriers;
+
+    // Deferred edges by their rounds, those that write the same bits, the others.
+    std::vector<std::vector<edge>> d_layers;
+    unsigned d_message_bits, d_largest = 0;
+    bool d_irregular = false;
+};
+
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H */

@@ -1,0 +1,777 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Layered min-sum for the codes of DVB-S2 in int16, which a float holds exactly, and
+ * float: a block of threads decodes one codeword.
+ *
+ * Thread j does check j·q + i in layer i. Shared memory holds the posteriors of the
+ * message bits. The parity bits are a chain that a thread follows from layer to layer:
+ * after check c the posterior of bit c goes on to the next layer in a register, and what
+ * check c + 1 leaves is kept; only from the last layer to the first it passes to the
+ * neighbour. Messages are kept compressed, in memory that the L2 cache holds: the two
+ * least magnitudes of each check, which edge has the least, and the signs.
+ *
+ * An edge that a layer lacks is to a posterior that no sum changes. There is a barrier
+ * only before a layer that uses bits of a group in use since the last one. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
+
+#include "chain_table.h"
+#include "cuda_block_slots.cuh"
+#include "cuda_soft.cuh"
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+struct single_arguments : block_arguments {
+    float offset, limit, factor; // of device_arithmetic, in float
+    // In int16, what leaves with a least magnitude m is span · (0 … 1 of m · slope +
+    // floor), rounded.
+    float slope, floor, span;
+    bool parity_shared; // parity bits are in shared memory
+    bool filled;        // the table is, where layers lack edges
+};
+
+namespace singles {
+
+constexpr unsigned group = chain_table::group;
+constexpr unsigned threads = group;
+constexpr unsigned warps = threads / 32; // that are whole
+constexpr unsigned flag_words = 4;
+constexpr std::uint32_t sign = 0x80000000u;
+constexpr float missing = 1e38f; // magnitude of an edge that is not there
+
+__device__ inline std::uint32_t bits(float x) { return __float_as_uint(x); }
+__device__ inline float value_of(std::uint32_t x) { return __uint_as_float(x); }
+// x, its sign turned where \p by has one.
+__device__ inline float signed_by(float x, std::uint32_t by)
+{
+    return value_of(bits(x) ^ (by & sign));
+}
+
+// Added to an integer it puts it into the low bits.
+constexpr float low_bits = 8388608;
+
+// What leaves with a least magnitude.
+__device__ inline float outgoing(float least, const single_arguments& a)
+{
+    const float x = fmaxf(fminf(__fsub_rn(least, a.offset), a.limit), 0.0f);
+    return __fmul_rn(x, a.factor);
+}
+// The same in int16, in low bits. What is rounded is a multiple of 1/16 but for errors of
+// less than 1e-4, and halves are rounded up.
+__device__ inline float outgoing_integer(float least, const single_arguments& a)
+{
+    const float x = __saturatef(fmaf(least, a.slope, a.floor));
+    return __fadd_rd(fmaf(x, a.span, 0.5f + 1 / 32.0f), low_bits);
+}
+
+/* The messages of a check. Those of edge e: the second magnitude where e has the least,
+ * the first elsewhere, and a sign, which is bit Edges − 1 − e of the signs. */
+template <unsigned Edges, bool Int16>
+struct messages;
+
+template <unsigned Edges>
+struct messages<Edges, true> {
+    static_assert(Edges <= 32, "a word has not so many bits for signs and the place");
+    static constexpr unsigned layer_words = 2 * threads;
+    // Halves of both magnitudes, which are up to 511, and in the lower from place_unit on
+    // the edge that has the least; signs.
+    uint2 v;
+    static constexpr unsigned place_unit = 512;
+    static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
+    static constexpr std::uint32_t halves = 0x4b000000u; // what low_bits are below
+
+    struct opened {
+        float first, step, place; // the place, in its unit, in low bits
+        std::uint32_t signs;      // from the top down
+
+        __device__ float message(unsigned e) const
+        {
+            // 1 where it is the place, else 0
+            const float off = __fsub_rn(place, low_bits + place_unit * e);
+            const float mark = __saturatef(__fsub_rn(1, fabsf(off)));
+            return signed_by(fmaf(mark, step, first), signs << e);
+        }
+    };
+    __device__ opened open() const
+    {
+        const float first = value_of((v.x & magnitude) | halves);
+        const float second = value_of(__byte_perm(v.x, halves, 0x7632));
+        return { __fsub_rn(first, low_bits),
+                 __fsub_rn(second, first),
+                 value_of((v.x & places) | halves),
+                 v.y << (32 - Edges) };
+    }
+    __device__ void load(const std::uint32_t* layer)
+    {
+        v = __ldcg(reinterpret_cast<const uint2*>(layer) + threadIdx.x);
+    }
+    // Of numbers in low bits. A place that is a sum, where several have the least and
+    // both magnitudes are the same, is as good as any.
+    __device__ static void store(
+        std::uint32_t* layer, float first, float second, float place, std::uint32_t signs)
+    {
+        const auto both = __byte_perm(bits(first), bits(second), 0x5410);
+        __stcg(reinterpret_cast<uint2*>(layer) + threadIdx.x,
+               make_uint2(both | (bits(place) & places), signs));
+    }
+};
+
+template <unsigned Edges>
+struct messages<Edges, false> {
+    // Where signs and the place of the least fit in a half word, a word, or two.
+    static constexpr unsigned signs_at = Edges <= 12 ? 4 : 5;
+    using rest =
+        std::conditional_t<(Edges <= 12),
+                           std::uint16_t,
+                           std::conditional_t<(Edges <= 27), std::uint32_t, uint2>>;
+    static constexpr bool two_words = sizeof(rest) == 8;
+    static constexpr unsigned layer_words = threads * (8 + sizeof(rest)) / 4;
+    float2 magnitudes;
+    rest marks;
+
+    struct opened {
+        float first, second;
+        unsigned place;
+        std::uint32_t signs; // from the top down
+
+        __device__ float message(unsigned e) const
+        {
+            return signed_by(place == e ? second : first, signs << e);
+        }
+    };
+    __device__ opened open() const
+    {
+        if constexpr (two_words) {
+            return { magnitudes.x, magnitudes.y, marks.y, marks.x << (32 - Edges) };
+        } else {
+            return { magnitudes.x,
+                     magnitudes.y,
+                     marks & ((1u << signs_at) - 1),
+                     std::uint32_t(marks) << (32 - signs_at - Edges) };
+        }
+    }
+    __device__ static rest* rest_of(std::uint32_t* layer)
+    {
+        return reinterpret_cast<rest*>(layer + 2 * threads) + threadIdx.x;
+    }
+    __device__ void load(std::uint32_t* layer)
+    {
+        magnitudes = __ldcg(reinterpret_cast<const float2*>(layer) + threadIdx.x);
+        marks = __ldcg(rest_of(layer));
+    }
+    __device__ static void store(std::uint32_t* layer,
+                                 float first,
+                                 float second,
+                                 unsigned place,
+                                 std::uint32_t signs)
+    {
+        __stcg(reinterpret_cast<float2*>(layer) + threadIdx.x,
+               make_float2(first, second));
+        if constexpr (two_words) {
+            __stcg(rest_of(layer), make_uint2(signs, place));
+        } else {
+            __stcg(rest_of(layer), rest(place | signs << signs_at));
+        }
+    }
+};
+
+// Of the two least magnitudes of several values.
+struct two_least {
+    float least, second;
+    __device__ two_least(float a, float b)
+        : least(fminf(fabsf(a), fabsf(b))), second(fmaxf(fabsf(a), fabsf(b)))
+    {
+    }
+    __device__ void take(float t)
+    {
+        second = fminf(second, fmaxf(least, fabsf(t)));
+        least = fminf(least, fabsf(t));
+    }
+    __device__ void merge(const two_least& o)
+    {
+        second = fminf(fminf(second, o.second), fmaxf(least, o.least));
+        least = fminf(least, o.least);
+    }
+};
+
+// Makes the new messages of a check; asked for those of all edges, in their order.
+template <unsigned Edges, bool Int16>
+class renewal;
+
+template <unsigned Edges>
+class renewal<Edges, true>
+{
+    using kept = messages<Edges, true>;
+
+public:
+    __device__
+    renewal(const two_least& of, std::uint32_t product, const single_arguments& a)
+    {
+        d_above = __fadd_rn(of.least, 1);
+        d_first = outgoing_integer(of.least, a);
+        d_second = outgoing_integer(of.second, a);
+        d_signed_first = signed_by(__fsub_rn(d_first, low_bits), product);
+        d_signed_step = signed_by(__fsub_rn(d_second, d_first), product);
+    }
+    // For edge e, which said t.
+    __device__ float message(unsigned e, float t)
+    {
+        // 1 where |t| is the least, else 0
+        const float mark = __saturatef(__fsub_rn(d_above, fabsf(t)));
+        d_place = fmaf(mark, kept::place_unit * e, d_place);
+        const float r = signed_by(fmaf(mark, d_signed_step, d_signed_first), bits(t));
+        d_signs = __funnelshift_l(bits(r), d_signs, 1);
+        return r;
+    }
+    __device__ void store(std::uint32_t* layer) const
+    {
+        kept::store(layer, d_first, d_second, d_place, d_signs);
+    }
+
+private:
+    float d_above, d_first, d_second; // the latter in low bits
+    float d_signed_first, d_signed_step;
+    float d_place = low_bits;
+    std::uint32_t d_signs = 0;
+};
+
+template <unsigned Edges>
+class renewal<Edges, false>
+{
+public:
+    __device__
+    renewal(const two_least& of, std::uint32_t product, const single_arguments& a)
+        : d_least(of.least),
+          d_first(outgoing(of.least, a)),
+          d_second(outgoing(of.second, a)),
+          d_signed_first(signed_by(d_first, product)),
+          d_signed_second(signed_by(d_second, product))
+    {
+    }
+    __device__ float message(unsigned e, float t)
+    {
+        // Where several have the least, the second is the same.
+        const bool has_least = fabsf(t) == d_least;
+        d_place = has_least ? e : d_place;
+        const float r = signed_by(has_least ? d_signed_second : d_signed_first, bits(t));
+        d_signs = __funnelshift_l(bits(r), d_signs, 1);
+        return r;
+    }
+    __device__ void store(std::uint32_t* layer) const
+    {
+        messages<Edges, false>::store(layer, d_first, d_second, d_place, d_signs);
+    }
+
+private:
+    const float d_least, d_first, d_second;
+    const float d_signed_first, d_signed_second;
+    unsigned d_place = 0;
+    std::uint32_t d_signs = 0;
+};
+
+template <unsigned MessageEdges, bool Int16>
+class decoder
+{
+    using channel_value = std::conditional_t<Int16, std::int16_t, float>;
+    using parity = std::conditional_t<Int16, std::uint16_t, float>; // 32768 added, or not
+    static constexpr unsigned before = 0; // edge to the parity bit before
+    static constexpr unsigned own = MessageEdges + 1;
+    static constexpr unsigned edges = MessageEdges + 2;
+    using kept = messages<edges, Int16>;
+
+    static constexpr float no_message = Int16 ? low_bits : 0;
+
+    // The table lies in shared memory, where posteriors leave it room.
+    static constexpr bool shared_table = MessageEdges <= 20;
+    static constexpr bool may_be_external = MessageEdges > 25;
+    // Of a layer's edges in that table, up to whole vectors.
+    static constexpr unsigned entry_words = (2 * MessageEdges + 3) / 4 * 4;
+    // Layers that are fetched at once.
+    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : 2;
+    // Whether a layer is prepared during the one before it: short ones, as far as
+    // registers go.
+    static constexpr bool ahead = MessageEdges <= 5 || MessageEdges == 12;
+    static constexpr unsigned distance = depth + ahead;
+
+    // The last: a place for what is not there.
+    __host__ __device__ static constexpr unsigned parity_words(unsigned q)
+    {
+        return (q * threads + 2) * sizeof(parity) / 4;
+    }
+    static constexpr unsigned wrap_words = threads + 4;
+
+public:
+    static constexpr unsigned most_shared = MessageEdges <= 5    ? 2
+                                            : MessageEdges <= 9  ? 4
+                                            : MessageEdges <= 12 ? 6
+                                                                 : 12;
+    static std::size_t shared_bytes(const chain_table& t, bool filled, bool parity)
+    {
+        return 4 * ((t.shared_groups + filled) * group + flag_words +
+                    (shared_table ? t.q * entry_words : 0) +
+                    (parity ? parity_words(t.q) : 0));
+    }
+    __host__ __device__ static std::size_t state_words(unsigned q)
+    {
+        // More layers than there are: what is fetched ahead at the end.
+        return (std::size_t(kept::layer_words) * (q + distance) + parity_words(q) +
+                wrap_words + (may_be_external ? group : 0) + 3) /
+               4 * 4;
+    }
+
+    __device__ decoder(const chain_table& table, const single_arguments& a)
+        : d_table(table), d_args(a), d_j(kept_in_register(threadIdx.x))
+    {
+        const auto q = table.q;
+        auto* next = words() + (table.shared_groups + a.filled) * group;
+        if (a.filled) {
+            words()[table.shared_groups * group + d_j] = bits(missing);
+        }
+        d_flags = next;
+        next += flag_words;
+        if (d_j == 0) { // memory that no other block has
+            d_flags[0] = take_slot(a);
+        }
+        __syncthreads();
+        d_state = a.state + d_flags[0] * state_words(q);
+        auto* outside = d_state + std::size_t(kept::layer_words) * (q + distance);
+        if constexpr (shared_table) {
+            d_entries = next;
+            next += q * entry_words;
+            for (unsigned i = d_j; i < q * MessageEdges; i += threads) {
+                auto* const to =
+                    d_entries + i / MessageEdges * entry_words + i % MessageEdges * 2;
+                to[0] = table.edges[i].step;
+                to[1] = table.edges[i].base;
+            }
+        }
+        d_parity = reinterpret_cast<parity*>(a.parity_shared ? next : outside);
+        outside += parity_words(q);
+        d_wrap = reinterpret_cast<float*>(outside);
+        d_external = d_wrap + wrap_words;
+    }
+
+    // All control flow hangs on parameters and the block's number: where the compiler
+    // cannot tell that warps stay together it guards every barrier and branch.
+    __device__ void run()
+    {
+        const frame_place frame = d_args.frames.table[blockIdx.x];
+        load(reinterpret_cast<const channel_value*>(d_args.frames.input + frame.input));
+        __syncthreads();
+        std::uint32_t i = 1;
+        bool valid = false;
+        for (;; ++i) {
+            iterate();
+            valid = d_args.stop.early_stop && agreed(satisfied());
+            if (valid || i >= d_args.stop.max_iterations) {
+                break;
+            }
+        }
+        const auto violated = valid ? 0 : count_violated();
+        if (d_j == 0) {
+            d_args.frames.status[frame.status] = { i, violated };
+        }
+        write_decisions(d_args.frames.output + frame.output);
+        if (d_args.stop.soft != ldpc_soft_output::none) {
+            write_llrs(soft_writer(d_args.frames, frame, d_args.stop));
+        }
+        __syncthreads();
+        if (d_j == 0) {
+            atomicExch(d_args.taken + d_flags[0], 0u);
+        }
+    }
+
+private:
+    __device__ static std::uint32_t* words()
+    {
+        extern __shared__ uint4 shared_memory[];
+        return reinterpret_cast<std::uint32_t*>(shared_memory);
+    }
+
+    __device__ void load(const channel_value* channel)
+    {
+        const auto K = d_table.message_bits, q = d_table.q;
+#pragma unroll 4
+        for (unsigned i = d_j; i < K; i += threads) {
+            posterior_of(i) = __fadd_rn(channel[i], 0); // 0 for −0
+        }
+#pragma unroll 4
+        for (unsigned c = d_j; c < q * threads; c += threads) {
+            const float x = __fadd_rn(channel[K + c], 0);
+            const unsigned j = c / q, i = c - j * q;
+            set_parity(parity_at(i, j), x);
+            if (i + 1 == q) {
+                d_wrap[j + 1] = x;
+            }
+        }
+        for (unsigned i = 0; i < q; ++i) {
+            kept::store(layer_state(i), no_message, no_message, 0, 0);
+        }
+        if (d_j == 0) {
+            d_wrap[0] = missing;
+        }
+    }
+
+    __device__ float& posterior_of(unsigned message_bit) const
+    {
+        const auto inside = d_table.shared_groups * group;
+        return may_be_external && message_bit >= inside
+                   ? d_external[message_bit - inside]
+                   : reinterpret_cast<float*>(words())[message_bit];
+    }
+
+    __device__ parity* parity_at(unsigned layer, unsigned j) const
+    {
+        return d_parity + layer * threads + j;
+    }
+    __device__ static float parity_value(parity x)
+    {
+        if constexpr (Int16) {
+            return __fsub_rn(value_of(x | 0x4b000000u), low_bits + 32768);
+        } else {
+            return x;
+        }
+    }
+    __device__ static void set_parity(parity* at, float x)
+    {
+        if constexpr (Int16) {
+            *at = parity(bits(__fadd_rn(x, low_bits + 32768)));
+        } else {
+            *at = x;
+        }
+    }
+
+    __device__ std::uint32_t* layer_state(unsigned layer) const
+    {
+        return d_state + std::size_t(layer) * kept::layer_words;
+    }
+
+    // A layer's edges, as they lie in shared memory.
+    struct layer_entry {
+        std::uint32_t word[entry_words];
+        __device__ std::uint32_t step(unsigned e) const { return word[2 * e]; }
+        __device__ std::uint32_t base(unsigned e) const { return word[2 * e + 1]; }
+    };
+    __device__ layer_entry entry_of(unsigned layer) const
+    {
+        layer_entry r;
+        if constexpr (shared_table) {
+            const auto* const from =
+                reinterpret_cast<const uint4*>(d_entries + layer * entry_words);
+#pragma unroll
+            for (unsigned v = 0; v < entry_words / 4; ++v) {
+                const auto x = from[v];
+                r.word[4 * v] = x.x;
+                r.word[4 * v + 1] = x.y;
+                r.word[4 * v + 2] = x.z;
+                r.word[4 * v + 3] = x.w;
+            }
+        } else {
+            const auto* const edge = d_table.edges + layer * MessageEdges;
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                r.word[2 * e] = edge[e].step;
+                r.word[2 * e + 1] = edge[e].base;
+            }
+        }
+        return r;
+    }
+    // Byte offset of an edge's posterior.
+    __device__ std::uint32_t place_of(const layer_entry& entry, unsigned e) const
+    {
+        const std::uint32_t x = 4 * d_j + entry.step(e);
+        // below 0 is a large number
+        return __viaddmin_u32(x, chain_table::bytes, x) + entry.base(e);
+    }
+    // Whether that of edge e is in device memory.
+    __device__ static bool is_external(std::uint32_t head, unsigned e)
+    {
+        return may_be_external && e + 1 == MessageEdges && (head & chain_table::external);
+    }
+    __device__ float get_posterior(std::uint32_t at, bool external) const
+    {
+        return external ? d_external[at / 4]
+                        : reinterpret_cast<const float*>(words())[at / 4];
+    }
+    __device__ void set_posterior(std::uint32_t at, bool external, float x) const
+    {
+        if (external) {
+            d_external[at / 4] = x;
+        } else {
+            reinterpret_cast<float*>(words())[at / 4] = x;
+        }
+    }
+
+    // What a thread carries down the chain of its parity bits.
+    struct chain {
+        float posterior; // of the bit before
+        parity* at;      // where that is kept
+        parity* own;     // where the layer's own is
+    };
+    // What is kept of a layer, fetched before it is needed.
+    struct fetched {
+        kept m;
+        parity own;
+    };
+    __device__ void fetch(unsigned layer, fetched& f) const
+    {
+        f.m.load(layer_state(layer));
+        if (layer + 1 < d_table.q) { // the last is read later
+            f.own = *parity_at(layer, d_j);
+        }
+    }
+
+    // What can be had of a layer before the one before it is done.
+    struct prepared {
+        std::uint32_t at[MessageEdges]; // where the posteriors are
+        typename kept::opened old;
+        parity own;
+    };
+    __device__ void prepare(unsigned layer, const fetched& f, prepared& p) const
+    {
+        const auto entry = entry_of(layer);
+        p.old = f.m.open();
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            p.at[e] = place_of(entry, e);
+        }
+        p.own = f.own;
+    }
+
+    __device__ void iterate()
+    {
+        const auto q = d_table.q;
+        chain c;
+        c.posterior = d_wrap[d_j];
+        // Nobody reads what thread 0 keeps of the bit that is not there.
+        c.at = d_j == 0 ? parity_at(q, 0) : parity_at(q - 1, d_j - 1);
+        c.own = parity_at(0, d_j);
+        fetched f[depth];
+        prepared p[2];
+#pragma unroll
+        for (unsigned k = 0; k < depth; ++k) {
+            fetch(k, f[k]);
+        }
+        if constexpr (ahead) {
+            prepare(0, f[0], p[0]);
+            fetch(depth, f[0]);
+        }
+        for (unsigned i = 0; i < q; i += depth) {
+#pragma unroll
+            for (unsigned k = 0; k < depth; ++k) {
+                if (i + k < q) {
+                    do_layer(i + k, p[k % 2], p[(k + 1) % 2], f[(k + ahead) % depth], c);
+                }
+            }
+        }
+        d_wrap[d_j + 1] = c.posterior;
+        set_parity(c.at, c.posterior);
+        __syncthreads();
+    }
+
+    // Layer i, prepared; what was fetched is of the next, which is prepared here, and in
+    // its place comes that of a later one. Or, not ahead, of layer i itself.
+    __device__ void
+    do_layer(unsigned i, prepared& now, prepared& next, fetched& f, chain& c)
+    {
+        if constexpr (!ahead) {
+            prepare(i, f, now);
+        }
+        const auto head = d_table.layer[i];
+        const auto& old = now.old;
+        float t[edges];
+        t[before] = __fsub_rn(c.posterior, old.message(before));
+        if (head & chain_table::barrier) {
+            __syncthreads();
+        }
+        // The neighbour renews the last in the first layer, after others are fetched.
+        const parity own_posterior = i + 1 == d_table.q ? *c.own : now.own;
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            t[e + 1] = get_posterior(now.at[e], is_external(head, e));
+        }
+        if constexpr (ahead) {
+            prepare(min(i + 1, d_table.q - 1), f, next);
+        }
+        fetch(i + distance, f);
+#pragma unroll
+        for (unsigned e = 1; e < own; ++e) {
+            t[e] = __fsub_rn(t[e], old.message(e));
+        }
+        t[own] = __fsub_rn(parity_value(own_posterior), old.message(own));
+
+        two_least even(t[before], t[own]), odd(t[1], t[2]);
+        std::uint32_t product = bits(t[0]) ^ bits(t[1]) ^ bits(t[2]);
+#pragma unroll
+        for (unsigned e = 3; e < own; ++e) {
+            (e % 2 ? even : odd).take(t[e]);
+            product ^= bits(t[e]);
+        }
+        even.merge(odd);
+        renewal<edges, Int16> renewed(even, product ^ bits(t[own]), d_args);
+
+        set_parity(c.at, __fadd_rn(t[before], renewed.message(before, t[before])));
+        if (head & chain_table::shares) {
+            write_shared_bits(head, now, t, renewed);
+        } else {
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                const float r = renewed.message(e + 1, t[e + 1]);
+                set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
+            }
+        }
+        c.posterior = __fadd_rn(t[own], renewed.message(own, t[own]));
+        renewed.store(layer_state(i));
+        c.at = c.own;
+        c.own += threads;
+    }
+
+    // A layer in which bits take part more than once.
+    __device__ void write_shared_bits(std::uint32_t head,
+                                      const prepared& now,
+                                      float (&t)[edges],
+                                      renewal<edges, Int16>& renewed) const
+    {
+        const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
+        constexpr unsigned most = most_shared < MessageEdges ? most_shared : MessageEdges;
+        __syncthreads(); // all have read
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            const float r = renewed.message(e + 1, t[e + 1]);
+            if (e < most && e < deferred) { // the change
+                t[e + 1] = __fsub_rn(r, now.old.message(e + 1));
+            } else {
+                set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
+            }
+        }
+#pragma unroll
+        for (unsigned e = 0; e < most; ++e) {
+            if (e < deferred) {
+                if (head >> (chain_table::round_at + e) & 1) {
+                    __syncthreads();
+                }
+                const float x = get_posterior(now.at[e], false);
+                set_posterior(now.at[e], false, __fadd_rn(x, t[e + 1]));
+            }
+        }
+    }
+
+    // The posterior of the parity bit of layer i.
+    __device__ float parity_posterior(unsigned i) const
+    {
+        return parity_value(*parity_at(i, d_j));
+    }
+
+    // Calls use() with the signs of what the checks of layers \p first to \p end sum to.
+    template <class Use>
+    __device__ void
+    each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const
+    {
+#pragma unroll 2
+        for (unsigned i = first; i < end; ++i) {
+            const auto entry = entry_of(i);
+            const auto head = d_table.layer[i];
+            const float own_posterior = parity_posterior(i);
+            std::uint32_t sum = bits(parity_before) ^ bits(own_posterior);
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                sum ^= bits(get_posterior(place_of(entry, e), is_external(head, e)));
+            }
+            parity_before = own_posterior;
+            use(sum & sign);
+        }
+    }
+
+    __device__ unsigned satisfied() const
+    {
+        const auto q = d_table.q;
+        float parity_before = d_wrap[d_j];
+        // The first layer alone says no where there is still much to correct.
+        for (unsigned first = 0, end = 1; first < q;
+             first = end, end = min(end + 12, q)) {
+            std::uint32_t sum = 0;
+            each_sum(first, end, parity_before, [&sum](std::uint32_t s) { sum |= s; });
+            if (__syncthreads_or(sum)) {
+                return 0;
+            }
+        }
+        return 1;
+    }
+
+    __device__ std::uint32_t count_violated()
+    {
+        if (d_j == 0) {
+            d_flags[1] = 0;
+        }
+        __syncthreads();
+        float parity_before = d_wrap[d_j];
+        std::uint32_t count = 0;
+        each_sum(0, d_table.q, parity_before, [&](std::uint32_t s) { count += s >> 31; });
+        atomicAdd(d_flags + 1, count);
+        __syncthreads();
+        return d_flags[1];
+    }
+
+    // Packs signs, first bit most significant.
+    __device__ void write_decisions(std::uint8_t* output) const
+    {
+        auto* const out = reinterpret_cast<std::uint32_t*>(output);
+        const auto K = d_table.message_bits;
+        const auto all = (d_args.stop.out_bits + 31) / 32;
+        if (d_j < warps * 32) {
+            for (unsigned w = d_j / 32; w < all; w += warps) {
+                const unsigned bit = w * 32 + d_j % 32;
+                const bool one = bit < K && bits(posterior_of(bit)) & sign;
+                const auto word = __brev(__ballot_sync(~0u, one));
+                if (d_j % 32 == 0) {
+                    out[w] = __byte_perm(word, 0, 0x0123);
+                }
+            }
+        }
+        if (d_args.stop.out_bits > K) {
+            __threadfence_block();
+            __syncthreads();
+            for (unsigned i = 0; i < d_table.q; ++i) {
+                if (bits(parity_posterior(i)) & sign) {
+                    const unsigned bit = K + d_j * d_table.q + i;
+                    atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
+                }
+            }
+        }
+    }
+
+    __device__ void write_llrs(const soft_writer& llrs) const
+    {
+        for (unsigned i = 4 * d_j; i < d_table.message_bits; i += 4 * threads) {
+            const float x[] = { posterior_of(i),
+                                posterior_of(i + 1),
+                                posterior_of(i + 2),
+                                posterior_of(i + 3) };
+            llrs.write_four<channel_value>(i, x);
+        }
+        soft_writer::run<channel_value> run(llrs, d_table.message_bits + d_j * d_table.q);
+        for (unsigned i = 0; i < d_table.q; ++i) {
+            run.add(parity_posterior(i));
+        }
+        run.end();
+    }
+
+    const chain_table& d_table;
+    const single_arguments& d_args;
+    const unsigned d_j;
+    std::uint32_t* d_flags; // the block's part of the state; violated checks
+    parity* d_parity;
+    float* d_wrap; // posterior of the last layer's parity bit of check j − 1
+    std::uint32_t* d_state;
+    float* d_external;
+    std::uint32_t* d_entries; // of the layers, in shared memory
+};
+
+} // namespace singles
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH */
