@@ -30,7 +30,7 @@ struct single_variant {
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table,
                                 bool filled,
-                                bool parity) = nullptr;
+                                bool wrap) = nullptr;
 };
 
 template <unsigned MessageEdges, bool Int16>
@@ -70,14 +70,14 @@ public:
     singles_plan(std::unique_ptr<chain_table> table,
                  const message_rule& rule,
                  const single_variant& v,
-                 bool parity_shared,
+                 bool wrap_shared,
                  unsigned each,
                  unsigned multiprocessors)
         : block_plan(each, multiprocessors),
           d_table(std::move(table)),
           d_rule(rule),
           d_variant(v),
-          d_parity_shared(parity_shared)
+          d_wrap_shared(wrap_shared)
     {
     }
 
@@ -100,12 +100,12 @@ public:
                                           1 / limit,
                                           -d_rule.offset / limit,
                                           limit * d_rule.sixteenths / 16,
-                                          d_parity_shared,
+                                          d_wrap_shared,
                                           d_variant.form.filled };
         const auto kernel = d_variant.kernel;
         const auto table = *d_table;
         const auto shared =
-            d_variant.shared_bytes(table, d_variant.form.filled, d_parity_shared);
+            d_variant.shared_bytes(table, d_variant.form.filled, d_wrap_shared);
         kernel<<<frames.count, singles::threads, shared, stream>>>(table, arguments);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
@@ -114,7 +114,7 @@ private:
     const std::unique_ptr<chain_table> d_table;
     const message_rule d_rule;
     const single_variant d_variant;
-    const bool d_parity_shared;
+    const bool d_wrap_shared;
 };
 
 } // namespace
@@ -147,8 +147,8 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     }
     cuda::allow_shared(
         v.kernel, v.shared_bytes(*table, v.form.filled, false), "the code");
-    const auto resident = [&](bool parity) {
-        const auto bytes = v.shared_bytes(*table, v.form.filled, parity);
+    const auto resident = [&](bool wrap) {
+        const auto bytes = v.shared_bytes(*table, v.form.filled, wrap);
         int blocks = 0;
         if (bytes <= room) {
             cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -161,10 +161,9 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     if (most == 0) {
         return nullptr;
     }
-    // More blocks are worth more than parity bits in shared memory.
-    const bool parity_shared = resident(true) == most;
+    const bool wrap_shared = resident(true) == most;
     return std::make_unique<singles_plan>(
-        std::move(table), rule, v, parity_shared, most, p.multiProcessorCount);
+        std::move(table), rule, v, wrap_shared, most, p.multiProcessorCount);
 }
 
 } // namespace device

@@ -29,8 +29,8 @@ struct single_arguments : block_arguments {
     // In int16, what leaves with a least magnitude m is span · (0 … 1 of m · slope +
     // floor), rounded.
     float slope, floor, span;
-    bool parity_shared; // parity bits are in shared memory
-    bool filled;        // the table is, where layers lack edges
+    bool wrap_shared; // parity bits of the last layer are in shared memory
+    bool filled;      // the table is, where layers lack edges
 };
 
 namespace singles {
@@ -67,21 +67,25 @@ __device__ inline float outgoing_integer(float least, const single_arguments& a)
     return __fadd_rd(fmaf(x, a.span, 0.5f + 1 / 32.0f), low_bits);
 }
 
-/* The messages of a check. Those of edge e: the second magnitude where e has the least,
- * the first elsewhere, and a sign, which is bit Edges − 1 − e of the signs. */
+/* What is kept of a check, in a vector: its messages, and the posterior of the parity bit
+ * before it. The message of edge e is the second magnitude where e has the least, the
+ * first elsewhere, with a sign, which is bit Edges − 1 − e of the signs. */
 template <unsigned Edges, bool Int16>
-struct messages;
+struct record;
 
 template <unsigned Edges>
-struct messages<Edges, true> {
-    static_assert(Edges <= 32, "a word has not so many bits for signs and the place");
-    static constexpr unsigned layer_words = 2 * threads;
-    // Halves of both magnitudes, which are up to 511, and in the lower from place_unit on
-    // the edge that has the least; signs.
-    uint2 v;
+struct record<Edges, true> {
+    // Halves of a word: both magnitudes, which are up to 511, and in the lower from
+    // place_unit on the edge that has the least. Then signs and the posterior, in halves
+    // where these have room, else in words.
+    static constexpr bool narrow = Edges <= 16;
+    using vector = std::conditional_t<narrow, uint2, uint4>;
+    static constexpr unsigned layer_words = sizeof(vector) / 4 * threads;
     static constexpr unsigned place_unit = 512;
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
     static constexpr std::uint32_t halves = 0x4b000000u; // what low_bits are below
+    static constexpr float middle = low_bits + 32768;    // 0, as a half of a word has it
+    vector v;
 
     struct opened {
         float first, step, place; // the place, in its unit, in low bits
@@ -104,33 +108,56 @@ struct messages<Edges, true> {
                  value_of((v.x & places) | halves),
                  v.y << (32 - Edges) };
     }
+    __device__ float posterior_before() const
+    {
+        if constexpr (narrow) {
+            return __fsub_rn(value_of(__byte_perm(v.y, halves, 0x7632)), middle);
+        } else {
+            return value_of(v.z);
+        }
+    }
     __device__ void load(const std::uint32_t* layer)
     {
-        v = __ldcg(reinterpret_cast<const uint2*>(layer) + threadIdx.x);
+        v = __ldcg(reinterpret_cast<const vector*>(layer) + threadIdx.x);
     }
-    // Of numbers in low bits. A place that is a sum, where several have the least and
-    // both magnitudes are the same, is as good as any.
-    __device__ static void store(
-        std::uint32_t* layer, float first, float second, float place, std::uint32_t signs)
+    // Magnitudes and place in low bits. A place that is a sum, where several have the
+    // least and both magnitudes are the same, is as good as any.
+    __device__ static void store(std::uint32_t* layer,
+                                 float first,
+                                 float second,
+                                 float place,
+                                 std::uint32_t signs,
+                                 float posterior_before)
     {
-        const auto both = __byte_perm(bits(first), bits(second), 0x5410);
-        __stcg(reinterpret_cast<uint2*>(layer) + threadIdx.x,
-               make_uint2(both | (bits(place) & places), signs));
+        const auto both =
+            __byte_perm(bits(first), bits(second), 0x5410) | (bits(place) & places);
+        vector x;
+        x.x = both;
+        if constexpr (narrow) {
+            x.y = __byte_perm(signs, bits(__fadd_rn(posterior_before, middle)), 0x5410);
+        } else {
+            x.y = signs;
+            x.z = bits(posterior_before);
+            x.w = 0;
+        }
+        __stcg(reinterpret_cast<vector*>(layer) + threadIdx.x, x);
+    }
+    // Of no messages.
+    __device__ static void store_first(std::uint32_t* layer, float posterior_before)
+    {
+        store(layer, low_bits, low_bits, 0, 0, posterior_before);
     }
 };
 
 template <unsigned Edges>
-struct messages<Edges, false> {
-    // Where signs and the place of the least fit in a half word, a word, or two.
-    static constexpr unsigned signs_at = Edges <= 12 ? 4 : 5;
-    using rest =
-        std::conditional_t<(Edges <= 12),
-                           std::uint16_t,
-                           std::conditional_t<(Edges <= 27), std::uint32_t, uint2>>;
-    static constexpr bool two_words = sizeof(rest) == 8;
-    static constexpr unsigned layer_words = threads * (8 + sizeof(rest)) / 4;
-    float2 magnitudes;
-    rest marks;
+struct record<Edges, false> {
+    // Both magnitudes; the signs, and below them the place of the least where a word has
+    // room for both, else in a word after all vectors; the posterior.
+    static constexpr bool apart = Edges > 27;
+    static constexpr unsigned signs_at = apart ? 0 : 5;
+    static constexpr unsigned layer_words = (4 + apart) * threads;
+    uint4 v;
+    std::uint32_t place;
 
     struct opened {
         float first, second;
@@ -144,37 +171,36 @@ struct messages<Edges, false> {
     };
     __device__ opened open() const
     {
-        if constexpr (two_words) {
-            return { magnitudes.x, magnitudes.y, marks.y, marks.x << (32 - Edges) };
-        } else {
-            return { magnitudes.x,
-                     magnitudes.y,
-                     marks & ((1u << signs_at) - 1),
-                     std::uint32_t(marks) << (32 - signs_at - Edges) };
+        return { value_of(v.x),
+                 value_of(v.y),
+                 apart ? place : v.z & 31,
+                 v.z << (32 - signs_at - Edges) };
+    }
+    __device__ float posterior_before() const { return value_of(v.w); }
+    __device__ void load(const std::uint32_t* layer)
+    {
+        v = __ldcg(reinterpret_cast<const uint4*>(layer) + threadIdx.x);
+        if constexpr (apart) {
+            place = __ldcg(layer + 4 * threads + threadIdx.x);
         }
-    }
-    __device__ static rest* rest_of(std::uint32_t* layer)
-    {
-        return reinterpret_cast<rest*>(layer + 2 * threads) + threadIdx.x;
-    }
-    __device__ void load(std::uint32_t* layer)
-    {
-        magnitudes = __ldcg(reinterpret_cast<const float2*>(layer) + threadIdx.x);
-        marks = __ldcg(rest_of(layer));
     }
     __device__ static void store(std::uint32_t* layer,
                                  float first,
                                  float second,
                                  unsigned place,
-                                 std::uint32_t signs)
+                                 std::uint32_t signs,
+                                 float posterior_before)
     {
-        __stcg(reinterpret_cast<float2*>(layer) + threadIdx.x,
-               make_float2(first, second));
-        if constexpr (two_words) {
-            __stcg(rest_of(layer), make_uint2(signs, place));
-        } else {
-            __stcg(rest_of(layer), rest(place | signs << signs_at));
+        const auto marks = apart ? signs : place | signs << signs_at;
+        __stcg(reinterpret_cast<uint4*>(layer) + threadIdx.x,
+               make_uint4(bits(first), bits(second), marks, bits(posterior_before)));
+        if constexpr (apart) {
+            __stcg(layer + 4 * threads + threadIdx.x, place);
         }
+    }
+    __device__ static void store_first(std::uint32_t* layer, float posterior_before)
+    {
+        store(layer, 0, 0, 0, 0, posterior_before);
     }
 };
 
@@ -204,7 +230,7 @@ class renewal;
 template <unsigned Edges>
 class renewal<Edges, true>
 {
-    using kept = messages<Edges, true>;
+    using kept = record<Edges, true>;
 
 public:
     __device__
@@ -226,9 +252,9 @@ public:
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
     }
-    __device__ void store(std::uint32_t* layer) const
+    __device__ void store(std::uint32_t* layer, float posterior_before) const
     {
-        kept::store(layer, d_first, d_second, d_place, d_signs);
+        kept::store(layer, d_first, d_second, d_place, d_signs, posterior_before);
     }
 
 private:
@@ -260,9 +286,10 @@ public:
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
     }
-    __device__ void store(std::uint32_t* layer) const
+    __device__ void store(std::uint32_t* layer, float posterior_before) const
     {
-        messages<Edges, false>::store(layer, d_first, d_second, d_place, d_signs);
+        record<Edges, false>::store(
+            layer, d_first, d_second, d_place, d_signs, posterior_before);
     }
 
 private:
@@ -276,13 +303,10 @@ template <unsigned MessageEdges, bool Int16>
 class decoder
 {
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
-    using parity = std::conditional_t<Int16, std::uint16_t, float>; // 32768 added, or not
     static constexpr unsigned before = 0; // edge to the parity bit before
     static constexpr unsigned own = MessageEdges + 1;
     static constexpr unsigned edges = MessageEdges + 2;
-    using kept = messages<edges, Int16>;
-
-    static constexpr float no_message = Int16 ? low_bits : 0;
+    using kept = record<edges, Int16>;
 
     // The table lies in shared memory, where posteriors leave it room.
     static constexpr bool shared_table = MessageEdges <= 20;
@@ -290,36 +314,29 @@ class decoder
     // Of a layer's edges in that table, up to whole vectors.
     static constexpr unsigned entry_words = (2 * MessageEdges + 3) / 4 * 4;
     // Layers that are fetched at once.
-    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : 2;
+    static constexpr unsigned depth = 2;
     // Whether a layer is prepared during the one before it: short ones, as far as
     // registers go.
     static constexpr bool ahead = MessageEdges <= 5 || MessageEdges == 12;
     static constexpr unsigned distance = depth + ahead;
 
-    // The last: a place for what is not there.
-    __host__ __device__ static constexpr unsigned parity_words(unsigned q)
-    {
-        return (q * threads + 2) * sizeof(parity) / 4;
-    }
     static constexpr unsigned wrap_words = threads + 4;
 
 public:
     static constexpr unsigned most_shared = MessageEdges <= 5    ? 2
-                                            : MessageEdges <= 9  ? 4
+                                            : MessageEdges <= 8  ? 4
                                             : MessageEdges <= 12 ? 6
                                                                  : 12;
-    static std::size_t shared_bytes(const chain_table& t, bool filled, bool parity)
+    static std::size_t shared_bytes(const chain_table& t, bool filled, bool wrap)
     {
         return 4 * ((t.shared_groups + filled) * group + flag_words +
-                    (shared_table ? t.q * entry_words : 0) +
-                    (parity ? parity_words(t.q) : 0));
+                    (shared_table ? t.q * entry_words : 0) + (wrap ? wrap_words : 0));
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
         // More layers than there are: what is fetched ahead at the end.
-        return (std::size_t(kept::layer_words) * (q + distance) + parity_words(q) +
-                wrap_words + (may_be_external ? group : 0) + 3) /
-               4 * 4;
+        return std::size_t(kept::layer_words) * (q + distance) + wrap_words +
+               (may_be_external ? group : 0);
     }
 
     __device__ decoder(const chain_table& table, const single_arguments& a)
@@ -348,10 +365,8 @@ public:
                 to[1] = table.edges[i].base;
             }
         }
-        d_parity = reinterpret_cast<parity*>(a.parity_shared ? next : outside);
-        outside += parity_words(q);
-        d_wrap = reinterpret_cast<float*>(outside);
-        d_external = d_wrap + wrap_words;
+        d_wrap = reinterpret_cast<float*>(a.wrap_shared ? next : outside);
+        d_external = reinterpret_cast<float*>(outside) + wrap_words;
     }
 
     // All control flow hangs on parameters and the block's number: where the compiler
@@ -398,18 +413,13 @@ private:
         for (unsigned i = d_j; i < K; i += threads) {
             posterior_of(i) = __fadd_rn(channel[i], 0); // 0 for −0
         }
+        const auto* const own_bits = channel + K + d_j * q;
+        kept::store_first(layer_state(0), 0);
 #pragma unroll 4
-        for (unsigned c = d_j; c < q * threads; c += threads) {
-            const float x = __fadd_rn(channel[K + c], 0);
-            const unsigned j = c / q, i = c - j * q;
-            set_parity(parity_at(i, j), x);
-            if (i + 1 == q) {
-                d_wrap[j + 1] = x;
-            }
+        for (unsigned i = 1; i < q; ++i) {
+            kept::store_first(layer_state(i), __fadd_rn(own_bits[i - 1], 0));
         }
-        for (unsigned i = 0; i < q; ++i) {
-            kept::store(layer_state(i), no_message, no_message, 0, 0);
-        }
+        d_wrap[d_j + 1] = __fadd_rn(own_bits[q - 1], 0);
         if (d_j == 0) {
             d_wrap[0] = missing;
         }
@@ -421,27 +431,6 @@ private:
         return may_be_external && message_bit >= inside
                    ? d_external[message_bit - inside]
                    : reinterpret_cast<float*>(words())[message_bit];
-    }
-
-    __device__ parity* parity_at(unsigned layer, unsigned j) const
-    {
-        return d_parity + layer * threads + j;
-    }
-    __device__ static float parity_value(parity x)
-    {
-        if constexpr (Int16) {
-            return __fsub_rn(value_of(x | 0x4b000000u), low_bits + 32768);
-        } else {
-            return x;
-        }
-    }
-    __device__ static void set_parity(parity* at, float x)
-    {
-        if constexpr (Int16) {
-            *at = parity(bits(__fadd_rn(x, low_bits + 32768)));
-        } else {
-            *at = x;
-        }
     }
 
     __device__ std::uint32_t* layer_state(unsigned layer) const
@@ -505,103 +494,85 @@ private:
         }
     }
 
-    // What a thread carries down the chain of its parity bits.
-    struct chain {
-        float posterior; // of the bit before
-        parity* at;      // where that is kept
-        parity* own;     // where the layer's own is
-    };
-    // What is kept of a layer, fetched before it is needed.
-    struct fetched {
-        kept m;
-        parity own;
-    };
-    __device__ void fetch(unsigned layer, fetched& f) const
-    {
-        f.m.load(layer_state(layer));
-        if (layer + 1 < d_table.q) { // the last is read later
-            f.own = *parity_at(layer, d_j);
-        }
-    }
-
     // What can be had of a layer before the one before it is done.
     struct prepared {
         std::uint32_t at[MessageEdges]; // where the posteriors are
         typename kept::opened old;
-        parity own;
     };
-    __device__ void prepare(unsigned layer, const fetched& f, prepared& p) const
+    __device__ void prepare(unsigned layer, const kept& fetched, prepared& p) const
     {
         const auto entry = entry_of(layer);
-        p.old = f.m.open();
+        p.old = fetched.open();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             p.at[e] = place_of(entry, e);
         }
-        p.own = f.own;
     }
 
     __device__ void iterate()
     {
         const auto q = d_table.q;
-        chain c;
-        c.posterior = d_wrap[d_j];
-        // Nobody reads what thread 0 keeps of the bit that is not there.
-        c.at = d_j == 0 ? parity_at(q, 0) : parity_at(q - 1, d_j - 1);
-        c.own = parity_at(0, d_j);
-        fetched f[depth];
+        float posterior_before = d_wrap[d_j];
+        kept f[depth];
         prepared p[2];
 #pragma unroll
         for (unsigned k = 0; k < depth; ++k) {
-            fetch(k, f[k]);
+            f[k].load(layer_state(k));
         }
         if constexpr (ahead) {
             prepare(0, f[0], p[0]);
-            fetch(depth, f[0]);
+            f[0].load(layer_state(depth));
         }
         for (unsigned i = 0; i < q; i += depth) {
 #pragma unroll
             for (unsigned k = 0; k < depth; ++k) {
                 if (i + k < q) {
-                    do_layer(i + k, p[k % 2], p[(k + 1) % 2], f[(k + ahead) % depth], c);
+                    do_layer(i + k, p, k % 2, f[k], f[(k + 1) % depth], posterior_before);
                 }
             }
         }
-        d_wrap[d_j + 1] = c.posterior;
-        set_parity(c.at, c.posterior);
+        d_wrap[d_j + 1] = posterior_before;
         __syncthreads();
     }
 
-    // Layer i, prepared; what was fetched is of the next, which is prepared here, and in
-    // its place comes that of a later one. Or, not ahead, of layer i itself.
-    __device__ void
-    do_layer(unsigned i, prepared& now, prepared& next, fetched& f, chain& c)
+    // Layer i, prepared unless that is to be done here. What was fetched of it, or ahead
+    // of the next, is prepared, and in its place comes what is of a later one.
+    __device__ void do_layer(unsigned i,
+                             prepared (&p)[2],
+                             unsigned at,
+                             kept& fetched,
+                             kept& fetched_next,
+                             float& posterior_before)
     {
+        auto& now = p[at];
         if constexpr (!ahead) {
-            prepare(i, f, now);
+            prepare(i, fetched, now);
         }
         const auto head = d_table.layer[i];
         const auto& old = now.old;
         float t[edges];
-        t[before] = __fsub_rn(c.posterior, old.message(before));
+        t[before] = __fsub_rn(posterior_before, old.message(before));
         if (head & chain_table::barrier) {
             __syncthreads();
         }
-        // The neighbour renews the last in the first layer, after others are fetched.
-        const parity own_posterior = i + 1 == d_table.q ? *c.own : now.own;
+        // What the neighbour's first layer leaves of the last.
+        const float own_posterior =
+            i + 1 == d_table.q ? d_wrap[d_j + 1] : fetched_next.posterior_before();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             t[e + 1] = get_posterior(now.at[e], is_external(head, e));
         }
         if constexpr (ahead) {
-            prepare(min(i + 1, d_table.q - 1), f, next);
+            prepare(min(i + 1, d_table.q - 1), fetched_next, p[1 - at]);
+            fetched_next.load(layer_state(i + distance));
+        } else {
+            fetched.load(layer_state(i + distance));
         }
-        fetch(i + distance, f);
 #pragma unroll
         for (unsigned e = 1; e < own; ++e) {
             t[e] = __fsub_rn(t[e], old.message(e));
         }
-        t[own] = __fsub_rn(parity_value(own_posterior), old.message(own));
+        t[own] = __fsub_rn(own_posterior, old.message(own));
 
         two_least even(t[before], t[own]), odd(t[1], t[2]);
         std::uint32_t product = bits(t[0]) ^ bits(t[1]) ^ bits(t[2]);
@@ -613,7 +584,10 @@ private:
         even.merge(odd);
         renewal<edges, Int16> renewed(even, product ^ bits(t[own]), d_args);
 
-        set_parity(c.at, __fadd_rn(t[before], renewed.message(before, t[before])));
+        const float leaves = __fadd_rn(t[before], renewed.message(before, t[before]));
+        if (i == 0) {
+            d_wrap[d_j] = leaves;
+        }
         if (head & chain_table::shares) {
             write_shared_bits(head, now, t, renewed);
         } else {
@@ -623,10 +597,8 @@ private:
                 set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
             }
         }
-        c.posterior = __fadd_rn(t[own], renewed.message(own, t[own]));
-        renewed.store(layer_state(i));
-        c.at = c.own;
-        c.own += threads;
+        posterior_before = __fadd_rn(t[own], renewed.message(own, t[own]));
+        renewed.store(layer_state(i), leaves);
     }
 
     // A layer in which bits take part more than once.
@@ -662,7 +634,12 @@ private:
     // The posterior of the parity bit of layer i.
     __device__ float parity_posterior(unsigned i) const
     {
-        return parity_value(*parity_at(i, d_j));
+        if (i + 1 == d_table.q) {
+            return d_wrap[d_j + 1];
+        }
+        kept next;
+        next.load(layer_state(i + 1));
+        return next.posterior_before();
     }
 
     // Calls use() with the signs of what the checks of layers \p first to \p end sum to.
@@ -763,8 +740,7 @@ private:
     const single_arguments& d_args;
     const unsigned d_j;
     std::uint32_t* d_flags; // the block's part of the state; violated checks
-    parity* d_parity;
-    float* d_wrap; // posterior of the last layer's parity bit of check j − 1
+    float* d_wrap;          // posterior of the last layer's parity bit of check j − 1
     std::uint32_t* d_state;
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory

@@ -37,11 +37,11 @@ struct alignas(8) uint2 {
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
-struct alignas(8) float2 {
-    float x, y;
-};
 inline uint2 make_uint2(unsigned x, unsigned y) { return { x, y }; }
-inline float2 make_float2(float x, float y) { return { x, y }; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return { x, y, z, w };
+}
 
 struct dim3 {
     constexpr dim3(unsigned a = 1, unsigned b = 1) : x(a), y(b) {}
@@ -215,6 +215,11 @@ T atomicOr(T* at, T x)
 inline void __threadfence_block() {}
 template <class T>
 T __ldcg(const T* from)
+{
+    return *from;
+}
+template <class T>
+T __ldcs(const T* from)
 {
     return *from;
 }
