@@ -4,7 +4,8 @@
 """The delay of each decoder block behind a source that keeps to a rate.
 
 The capacity of a block is measured first, in the slowest of 20 seconds, for a host that others
-use is not always as fast. Then its delay at parts of it: from when a soft
+use is not always as fast, and again at the end, with what one thread of the host does by itself
+both times (soak.py). Then its delay at parts of it: from when a soft
 value is due by the clock, so that a source that is held up makes no delay shorter, to when
 the output item is there that begins with it. It is compared with
 
@@ -59,12 +60,18 @@ def measured(rates, seconds, options, status_tags):
 
 
 def measure(names, args):
-    """Results of blocks that run in one flowgraph, at each part of their capacities."""
+    """Results of blocks that run in one flowgraph, at each part of their capacities, and the
+    capacities before and after."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
-    _, taken = measured(dict.fromkeys(names, 0), min(20, args.seconds), options,
-                        args.status_tags)
-    capacities = {name: float(each.min()) for name, each in taken.items()}
-    results = []
+
+    def capacities_now():
+        host.append(soak.host_rates())
+        _, taken = measured(dict.fromkeys(names, 0), min(20, args.seconds), options,
+                            args.status_tags)
+        return {name: float(each.min()) for name, each in taken.items()}
+
+    host, results = [], []
+    capacities = capacities_now()
     for part in map(float, args.parts.split(",")):
         rates = {name: capacities[name] * part / 100 for name in names}
         chains, taken = measured(rates, args.seconds, options, args.status_tags)
@@ -85,10 +92,15 @@ def measure(names, args):
                 p50_ms=round(1e3 * float(np.percentile(found, 50)), 2),
                 p99_ms=round(1e3 * float(np.percentile(found, 99)), 2),
                 max_ms=round(1e3 * float(found.max()), 2),
-                bound_ms=round(1e3 * bound, 2), late=len(late), late_at_s=np.unique(np.round(late, 1)).tolist()[:50],
-                longest_at_s=round(float(when[found.argmax()]), 3), looked_at=len(found), batch=block.batch(), batch_ms=round(1e3 * batch_s, 2)))
+                bound_ms=round(1e3 * bound, 2), late=len(late),
+                late_at_s=np.unique(np.round(late, 1)).tolist()[:50],
+                longest_at_s=round(float(when[found.argmax()]), 3), looked_at=len(found),
+                batch=block.batch(), batch_ms=round(1e3 * batch_s, 2)))
             print(json.dumps(results[-1]), flush=True)
-    return results
+    after = capacities_now()
+    return results, dict(
+        capacities={name: [round(capacities[name]), round(after[name])] for name in names},
+        host_rates={kind: [each[kind] for each in host] for kind in host[0]})
 
 
 def main():
@@ -105,15 +117,18 @@ def main():
                         help="all blocks at once, of which each has the capacity that it has then")
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
-    results = []
+    results, hosts = [], []
     names = args.blocks.split(",")
     for group in [names] if args.together else [[name] for name in names]:
-        results += measure(group, args)
+        found, host = measure(group, args)
+        results += found
+        hosts.append(host)
+        print(json.dumps(host), flush=True)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(dict(environment=environment(), seconds=args.seconds,
                            max_latency_ms=args.max_latency_ms, status_tags=args.status_tags,
-                           results=results), file, indent=1)
+                           results=results, hosts=hosts), file, indent=1)
             file.write("\n")
     return any(result["late"] or result["wrong"] for result in results)
 

@@ -12,9 +12,11 @@ import random
 import resource
 import sys
 import time
+import zlib
 
 import endurance_blocks
 import numpy as np
+import pmt
 from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
 
@@ -173,6 +175,26 @@ def allocated_bytes():
     return found.uordblks + found.hblkhd
 
 
+def host_rates():
+    """What one thread of the host does by itself, which others may use: bytes per second copied
+    and summed, and PMTs made; the medians of some runs. Where these differ, so does what hangs on
+    a block's thread."""
+    data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
+    to = np.empty_like(data)
+
+    def rate(work, amount):
+        found = []
+        for _ in range(9):
+            begin = time.perf_counter()
+            work()
+            found.append(amount / (time.perf_counter() - begin))
+        return round(float(np.median(found)))
+
+    return dict(copied=rate(lambda: np.copyto(to, data), data.size),
+                summed=rate(lambda: zlib.crc32(data), data.size),
+                pmts=rate(lambda: [pmt.from_long(k) for k in range(100000)], 100000))
+
+
 def calm_rates(streams, seconds):
     """Bytes per second of each block alone: the median of each second's, after a first one."""
     rates = {}
@@ -223,6 +245,7 @@ def main():
     args = parser.parse_args()
     chosen = args.events.split(",")
     rng = random.Random(args.seed)
+    host = [host_rates()]
     graph = gr.top_block()
     streams = {make.__name__: stream(graph, make.__name__, make(backend=args.backend),
                                      args.backend)
@@ -268,18 +291,20 @@ def main():
     calm.append(calm_rates(streams, CALM_S))
     graph.stop()
     graph.wait()
+    host.append(host_rates())
     result = dict(backend=args.backend, seconds=args.seconds, seed=args.seed, events=events,
                   blocks={name: dict(active=each.block.active_backend(),
                                      bytes=each.sink.count(), wrong=each.sink.wrong(),
                                      bytes_per_s=[round(rates[name]) for rates in calm],
                                      end_over_begin=round(calm[1][name] / calm[0][name], 4))
                           for name, each in streams.items()},
+                  host_rates={kind: [each[kind] for each in host] for kind in host[0]},
                   growth=growth(samples), samples=samples)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(dict(environment=environment(), **result), file, indent=1)
             file.write("\n")
-    print(json.dumps(dict(blocks=result["blocks"], growth=result["growth"])))
+    print(json.dumps({kind: result[kind] for kind in ("blocks", "host_rates", "growth")}))
     return any(each.sink.wrong() or not each.sink.count() for each in streams.values())
 
 

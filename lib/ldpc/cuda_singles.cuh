@@ -85,7 +85,6 @@ struct record<Edges, true> {
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
     static constexpr std::uint32_t halves = 0x4b000000u; // what low_bits are below
     static constexpr float middle = low_bits + 32768;    // 0, as a half of a word has it
-    vector v;
 
     struct opened {
         float first, step, place; // the place, in its unit, in low bits
@@ -120,8 +119,6 @@ struct record<Edges, true> {
     {
         v = __ldcg(reinterpret_cast<const vector*>(layer) + threadIdx.x);
     }
-    // Magnitudes and place in low bits. A place that is a sum, where several have the
-    // least and both magnitudes are the same, is as good as any.
     __device__ static void store(std::uint32_t* layer,
                                  float first,
                                  float second,
@@ -129,10 +126,26 @@ struct record<Edges, true> {
                                  std::uint32_t signs,
                                  float posterior_before)
     {
-        const auto both =
-            __byte_perm(bits(first), bits(second), 0x5410) | (bits(place) & places);
+        __stcg(reinterpret_cast<vector*>(layer) + threadIdx.x,
+               packed(first, second, place, signs, posterior_before));
+    }
+    // Makes it one of no messages.
+    __device__ void begin(float posterior_before)
+    {
+        v = packed(low_bits, low_bits, 0, 0, posterior_before);
+    }
+
+private:
+    // Magnitudes and place in low bits. A place that is a sum, where several have the
+    // least and both magnitudes are the same, is as good as any.
+    __device__ static vector packed(float first,
+                                    float second,
+                                    float place,
+                                    std::uint32_t signs,
+                                    float posterior_before)
+    {
         vector x;
-        x.x = both;
+        x.x = __byte_perm(bits(first), bits(second), 0x5410) | (bits(place) & places);
         if constexpr (narrow) {
             x.y = __byte_perm(signs, bits(__fadd_rn(posterior_before, middle)), 0x5410);
         } else {
@@ -140,13 +153,10 @@ struct record<Edges, true> {
             x.z = bits(posterior_before);
             x.w = 0;
         }
-        __stcg(reinterpret_cast<vector*>(layer) + threadIdx.x, x);
+        return x;
     }
-    // Of no messages.
-    __device__ static void store_first(std::uint32_t* layer, float posterior_before)
-    {
-        store(layer, low_bits, low_bits, 0, 0, posterior_before);
-    }
+
+    vector v;
 };
 
 template <unsigned Edges>
@@ -156,8 +166,6 @@ struct record<Edges, false> {
     static constexpr bool apart = Edges > 27;
     static constexpr unsigned signs_at = apart ? 0 : 5;
     static constexpr unsigned layer_words = (4 + apart) * threads;
-    uint4 v;
-    std::uint32_t place;
 
     struct opened {
         float first, second;
@@ -198,10 +206,16 @@ struct record<Edges, false> {
             __stcg(layer + 4 * threads + threadIdx.x, place);
         }
     }
-    __device__ static void store_first(std::uint32_t* layer, float posterior_before)
+    // Makes it one of no messages.
+    __device__ void begin(float posterior_before)
     {
-        store(layer, 0, 0, 0, 0, posterior_before);
+        v = make_uint4(0, 0, 0, bits(posterior_before));
+        place = 0;
     }
+
+private:
+    uint4 v;
+    std::uint32_t place;
 };
 
 // Of the two least magnitudes of several values.
@@ -374,12 +388,18 @@ public:
     __device__ void run()
     {
         const frame_place frame = d_args.frames.table[blockIdx.x];
-        load(reinterpret_cast<const channel_value*>(d_args.frames.input + frame.input));
+        const auto* const channel =
+            reinterpret_cast<const channel_value*>(d_args.frames.input + frame.input);
+        d_own_bits = channel + d_table.message_bits + d_j * d_table.q;
+        load(channel);
         __syncthreads();
+        iterate<true>();
         std::uint32_t i = 1;
         bool valid = false;
         for (;; ++i) {
-            iterate();
+            if (i > 1) {
+                iterate<false>();
+            }
             valid = d_args.stop.early_stop && agreed(satisfied());
             if (valid || i >= d_args.stop.max_iterations) {
                 break;
@@ -408,22 +428,50 @@ private:
 
     __device__ void load(const channel_value* channel)
     {
-        const auto K = d_table.message_bits, q = d_table.q;
-#pragma unroll 4
-        for (unsigned i = d_j; i < K; i += threads) {
-            posterior_of(i) = __fadd_rn(channel[i], 0); // 0 for −0
+        constexpr unsigned each = 16 / sizeof(channel_value); // of a vector
+        const auto* const from = reinterpret_cast<const uint4*>(channel);
+        const auto vectors = d_table.message_bits / each;
+        constexpr unsigned together = 6; // so that many loads are on their way
+        for (unsigned i = d_j; i < vectors; i += together * threads) {
+            uint4 x[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                x[k] = __ldcs(from + min(i + k * threads, vectors - 1));
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (i + k * threads < vectors) {
+                    auto* const to =
+                        reinterpret_cast<uint4*>(&posterior_of((i + k * threads) * each));
+                    if constexpr (Int16) {
+                        to[0] = four_values(x[k].x, x[k].y);
+                        to[1] = four_values(x[k].z, x[k].w);
+                    } else {
+                        to[0] = { without_sign_of_0(x[k].x),
+                                  without_sign_of_0(x[k].y),
+                                  without_sign_of_0(x[k].z),
+                                  without_sign_of_0(x[k].w) };
+                    }
+                }
+            }
         }
-        const auto* const own_bits = channel + K + d_j * q;
-        kept::store_first(layer_state(0), 0);
-#pragma unroll 4
-        for (unsigned i = 1; i < q; ++i) {
-            kept::store_first(layer_state(i), __fadd_rn(own_bits[i - 1], 0));
-        }
-        d_wrap[d_j + 1] = __fadd_rn(own_bits[q - 1], 0);
+        d_wrap[d_j + 1] = own_bit(d_table.q - 1);
         if (d_j == 0) {
             d_wrap[0] = missing;
         }
     }
+    __device__ static std::uint32_t without_sign_of_0(std::uint32_t x)
+    {
+        return bits(__fadd_rn(value_of(x), 0));
+    }
+    // Integers of 16 bits.
+    __device__ static uint4 four_values(std::uint32_t a, std::uint32_t b)
+    {
+        const auto value = [](std::uint32_t x) { return bits(std::int16_t(x)); };
+        return { value(a), value(a >> 16), value(b), value(b >> 16) };
+    }
+    // The channel value of the parity bit of layer i.
+    __device__ float own_bit(unsigned i) const { return __fadd_rn(d_own_bits[i], 0); }
 
     __device__ float& posterior_of(unsigned message_bit) const
     {
@@ -509,6 +557,19 @@ private:
         }
     }
 
+    // What is kept of a layer; in the first iteration no messages, and nothing that was
+    // stored.
+    template <bool First>
+    __device__ void fetch(unsigned layer, kept& f) const
+    {
+        if constexpr (First) {
+            f.begin(own_bit(min(max(layer, 1u), d_table.q) - 1));
+        } else {
+            f.load(layer_state(layer));
+        }
+    }
+
+    template <bool First>
     __device__ void iterate()
     {
         const auto q = d_table.q;
@@ -517,17 +578,18 @@ private:
         prepared p[2];
 #pragma unroll
         for (unsigned k = 0; k < depth; ++k) {
-            f[k].load(layer_state(k));
+            fetch<First>(k, f[k]);
         }
         if constexpr (ahead) {
             prepare(0, f[0], p[0]);
-            f[0].load(layer_state(depth));
+            fetch<First>(depth, f[0]);
         }
         for (unsigned i = 0; i < q; i += depth) {
 #pragma unroll
             for (unsigned k = 0; k < depth; ++k) {
                 if (i + k < q) {
-                    do_layer(i + k, p, k % 2, f[k], f[(k + 1) % depth], posterior_before);
+                    do_layer<First>(
+                        i + k, p, k % 2, f[k], f[(k + 1) % depth], posterior_before);
                 }
             }
         }
@@ -537,6 +599,7 @@ private:
 
     // Layer i, prepared unless that is to be done here. What was fetched of it, or ahead
     // of the next, is prepared, and in its place comes what is of a later one.
+    template <bool First>
     __device__ void do_layer(unsigned i,
                              prepared (&p)[2],
                              unsigned at,
@@ -564,9 +627,9 @@ private:
         }
         if constexpr (ahead) {
             prepare(min(i + 1, d_table.q - 1), fetched_next, p[1 - at]);
-            fetched_next.load(layer_state(i + distance));
+            fetch<First>(i + distance, fetched_next);
         } else {
-            fetched.load(layer_state(i + distance));
+            fetch<First>(i + distance, fetched);
         }
 #pragma unroll
         for (unsigned e = 1; e < own; ++e) {
@@ -739,8 +802,9 @@ private:
     const chain_table& d_table;
     const single_arguments& d_args;
     const unsigned d_j;
-    std::uint32_t* d_flags; // the block's part of the state; violated checks
-    float* d_wrap;          // posterior of the last layer's parity bit of check j − 1
+    const channel_value* d_own_bits; // of the parity bits that the thread has, in layers
+    std::uint32_t* d_flags;          // the block's part of the state; violated checks
+    float* d_wrap; // posterior of the last layer's parity bit of check j − 1
     std::uint32_t* d_state;
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
