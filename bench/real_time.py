@@ -28,34 +28,33 @@ import soak
 from benchmark_environment import environment
 from gnuradio import gr
 
-# How to make one, and values per output byte.
-BLOCKS = {"viterbi": (soak.viterbi, 16), "ldpc": (soak.ldpc, 18), "sync": (soak.sync, 10)}
+BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 
 def measured(rates, seconds, options, status_tags):
     """Decodes in one flowgraph what is sent at a rate for each block that is named; returns
-    each block and its sink, and the rates at which values were taken in each second."""
+    each block, its sink and its pieces, and the rates at which values were taken in each second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
-        make, per_byte = BLOCKS[name]
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)
-        soft, block, data, _ = make(**options, **tags)
+        soft, block, data, _, piece = BLOCKS[name](**options, **tags)
         there = endurance_blocks.ring_source(soft, soak.ring_bytes(options["backend"]),
                                              rate=rate)
-        out = endurance_blocks.checking_sink(data, there if rate else None, per_byte)
+        out = endurance_blocks.checking_sink(data, there if rate else None,
+                                             len(soft) // len(data))
         graph.connect(there, block, out)
-        chains[name] = (block, there, out)
+        chains[name] = (block, there, out, piece)
     graph.start()
     # Rings are filled, and batches found.
     time.sleep(0 if any(rates.values()) else 2)
     given = []
     for _ in range(1 + round(seconds)):
-        given.append([time.monotonic(), *(there.given() for _, there, _ in chains.values())])
+        given.append([time.monotonic(), *(there.given() for _, there, *_ in chains.values())])
         time.sleep(1)
     steps = np.diff(np.array(given), axis=0)
     graph.stop()
     graph.wait()
-    return ({name: (block, out) for name, (block, _, out) in chains.items()},
+    return ({name: (block, out, *piece) for name, (block, _, out, piece) in chains.items()},
             dict(zip(chains, (steps[:, 1:] / steps[:, :1]).T)))
 
 
@@ -75,12 +74,7 @@ def measure(names, args):
     for part in map(float, args.parts.split(",")):
         rates = {name: capacities[name] * part / 100 for name in names}
         chains, taken = measured(rates, args.seconds, options, args.status_tags)
-        for name, (block, out) in chains.items():
-            if name != "viterbi":
-                values = piece = {"ldpc": 16200, "sync": 1000}[name]
-            else:
-                values = 2 * block.decode_length()
-                piece = values + 4 * block.overlap()
+        for name, (block, out, values, piece) in chains.items():
             batch_s = block.batch() * values / capacities[name]
             when, found = out.delays().T
             bound = piece / rates[name] + args.max_latency_ms / 1e3 + 4 * batch_s + 0.020

@@ -42,8 +42,8 @@ def run(*chain):
     return np.array(sink.data(), np.uint8)
 
 
-# What is sent again and again, the block, the bytes it is decoded to, and how many bytes so
-# many values are decoded to.
+# What is sent again and again, the block, the bytes it is decoded to, how many bytes so many
+# values are decoded to, and the values of a piece, and with what overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
     data[-1] = 0  # so that the period ends in the state that it begins in
@@ -51,28 +51,42 @@ def viterbi(**options):
                 gpufec.conv_encoder(preset="ccsds", packed_output=False))
     soft = (2 * coded.astype(np.int8) - 1) * 60
     block = gpufec.gpu_viterbi_pbvd(preset="ccsds", **options)
-    blocks_of = 2 * block.decode_length(), 2 * block.overlap()
+    values, overlap = 2 * block.decode_length(), 2 * block.overlap()
     return soft, block, data, lambda items: (
-        max(0, items - blocks_of[1]) // blocks_of[0] * block.decode_length() // 8)
+        max(0, items - overlap) // values * block.decode_length() // 8), (
+            values, values + 2 * overlap)
 
 
+# A device gets frames that it is busy with, so that it binds and not the host's thread: long
+# ones with noise, and a bad channel.
 def ldpc(**options):
-    bits = counter(8 * 7200)
+    size, n = ("short", 16200) if options["backend"] == "cpu" else ("normal", 64800)
+    bits = counter(4 * n)
     coded = run(blocks.vector_source_b(np.packbits(bits).tolist()),
-                gpufec.ldpc_encoder(frame_size="short", rate="1/2", packed_output=False))
+                gpufec.ldpc_encoder(frame_size=size, rate="1/2", packed_output=False))
     soft = (1 - 2 * coded.astype(np.int8)) * 8
-    block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="1/2", **options)
-    return soft, block, np.packbits(bits), lambda items: items // 16200 * 900
+    if size == "normal":  # Eb/N0 of 3 dB is Es/N0 of 0; 2 steps of int8 are a nat
+        received = np.sign(soft) + np.random.default_rng(1).normal(0, np.sqrt(0.5), len(soft))
+        soft = np.clip(np.rint(2 * 4 * received), -127, 127).astype(np.int8)
+    block = gpufec.gpu_ldpc_dvbs2(frame_size=size, rate="1/2", **options)
+    data = np.packbits(bits)
+    frame_bytes = len(data) * n // len(soft)
+    return soft, block, data, lambda items: items // n * frame_bytes, (n, n)
 
 
 def sync(**options):
-    code = gpufec.codebook_davey_mackay(n=10, q=32, frame_symbols=100, seed=1)
-    rng = np.random.default_rng(1)
-    data = rng.integers(0, 32, 20 * 100).astype(np.uint8)
+    symbols, channel = 100, {}
+    if options["backend"] != "cpu":
+        symbols, channel = 210, dict(p_insert=0.1, p_delete=0.1)
+    items = 10 * symbols
+    code = gpufec.codebook_davey_mackay(n=10, q=32, frame_symbols=symbols, seed=1)
+    data = np.random.default_rng(2).integers(0, 32, 20 * symbols).astype(np.uint8)
     coded = run(blocks.vector_source_b(data.tolist()),
-                gpufec.sync_encoder(code, q=32, n=10, frame_symbols=100))
-    block = gpufec.gpu_sync_map(code, q=32, n=10, frame_symbols=100, frame_items=1000, **options)
-    return coded.astype(np.int8), block, data, lambda items: items // 1000 * 100
+                gpufec.sync_encoder(code, q=32, n=10, frame_symbols=symbols))
+    block = gpufec.gpu_sync_map(code, q=32, n=10, frame_symbols=symbols, frame_items=items,
+                                **channel, **options)
+    return coded.astype(np.int8), block, data, lambda given: given // items * symbols, (
+        items, items)
 
 
 # What is set at random between two values, and what it is while rates are compared.
@@ -96,7 +110,7 @@ class stream:
     """A decoder between its source and its sink."""
 
     def __init__(self, graph, name, made, backend):
-        soft, self.block, data, self.decoded = made
+        soft, self.block, data, self.decoded, _ = made
         # A storm of tags, and then none for a while, or they would be all that costs.
         tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
         items = np.tile(np.asarray(soft, np.int8), PERIODS)
