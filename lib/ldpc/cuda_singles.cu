@@ -30,7 +30,15 @@ struct single_variant {
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table,
                                 bool filled,
-                                bool wrap) = nullptr;
+                                bool wrap,
+                                unsigned layers) = nullptr;
+};
+
+// What a block has in shared memory besides posteriors and the table.
+struct shared_room {
+    bool wrap;       // as wrap_shared
+    unsigned layers; // as shared_layers
+    std::size_t bytes;
 };
 
 template <unsigned MessageEdges, bool Int16>
@@ -70,14 +78,14 @@ public:
     singles_plan(std::unique_ptr<chain_table> table,
                  const message_rule& rule,
                  const single_variant& v,
-                 bool wrap_shared,
+                 const shared_room& shared,
                  unsigned each,
                  unsigned multiprocessors)
         : block_plan(each, multiprocessors),
           d_table(std::move(table)),
           d_rule(rule),
           d_variant(v),
-          d_wrap_shared(wrap_shared)
+          d_shared(shared)
     {
     }
 
@@ -100,13 +108,13 @@ public:
                                           1 / limit,
                                           -d_rule.offset / limit,
                                           limit * d_rule.sixteenths / 16,
-                                          d_wrap_shared,
-                                          d_variant.form.filled };
+                                          d_variant.form.filled,
+                                          d_shared.wrap,
+                                          d_shared.layers };
         const auto kernel = d_variant.kernel;
         const auto table = *d_table;
-        const auto shared =
-            d_variant.shared_bytes(table, d_variant.form.filled, d_wrap_shared);
-        kernel<<<frames.count, singles::threads, shared, stream>>>(table, arguments);
+        kernel<<<frames.count, singles::threads, d_shared.bytes, stream>>>(table,
+                                                                           arguments);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
@@ -114,7 +122,7 @@ private:
     const std::unique_ptr<chain_table> d_table;
     const message_rule d_rule;
     const single_variant d_variant;
-    const bool d_wrap_shared;
+    const shared_room d_shared;
 };
 
 } // namespace
@@ -136,34 +144,40 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
     const auto room = p.sharedMemPerBlockOptin;
     auto table = layers.table(v.form);
+    const auto bytes = [&](bool wrap, unsigned layers_there) {
+        return v.shared_bytes(*table, v.form.filled, wrap, layers_there);
+    };
     // A group of the largest codes is left out.
-    if (table && v.shared_bytes(*table, v.form.filled, false) > room &&
-        v.form.message_edges > 25) {
+    if (table && bytes(false, 0) > room && v.form.message_edges > 25) {
         v.form.external = true;
         table = layers.table(v.form);
     }
-    if (!table || v.shared_bytes(*table, v.form.filled, false) > room) {
+    if (!table || bytes(false, 0) > room) {
         return nullptr;
     }
-    cuda::allow_shared(
-        v.kernel, v.shared_bytes(*table, v.form.filled, false), "the code");
-    const auto resident = [&](bool wrap) {
-        const auto bytes = v.shared_bytes(*table, v.form.filled, wrap);
+    cuda::allow_shared(v.kernel, bytes(false, 0), "the code");
+    const auto blocks_with = [&](std::size_t shared) {
         int blocks = 0;
-        if (bytes <= room) {
+        if (shared <= room) {
             cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                            &blocks, v.kernel, int(singles::threads), bytes),
+                            &blocks, v.kernel, int(singles::threads), shared),
                         "occupancy");
         }
         return blocks;
     };
-    const int most = resident(false);
+    const int most = blocks_with(bytes(false, 0));
     if (most == 0) {
         return nullptr;
     }
-    const bool wrap_shared = resident(true) == most;
+    // What the blocks leave of shared memory is used, for the L2 cache does not hold what
+    // is kept of long codewords.
+    shared_room shared{ blocks_with(bytes(true, 0)) == most, table->q, 0 };
+    while (shared.layers > 0 && blocks_with(bytes(shared.wrap, shared.layers)) < most) {
+        --shared.layers;
+    }
+    shared.bytes = bytes(shared.wrap, shared.layers);
     return std::make_unique<singles_plan>(
-        std::move(table), rule, v, wrap_shared, most, p.multiProcessorCount);
+        std::move(table), rule, v, shared, most, p.multiProcessorCount);
 }
 
 } // namespace device

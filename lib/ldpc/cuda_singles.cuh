@@ -29,8 +29,11 @@ struct single_arguments : block_arguments {
     // In int16, what leaves with a least magnitude m is span · (0 … 1 of m · slope +
     // floor), rounded.
     float slope, floor, span;
-    bool wrap_shared; // parity bits of the last layer are in shared memory
-    bool filled;      // the table is, where layers lack edges
+    bool filled; // the table is, where layers lack edges
+    // In shared memory: parity bits of the last layer, and what is kept of so many
+    // layers from the first on.
+    bool wrap_shared;
+    std::uint32_t shared_layers;
 };
 
 namespace singles {
@@ -65,6 +68,16 @@ __device__ inline float outgoing_integer(float least, const single_arguments& a)
 {
     const float x = __saturatef(fmaf(least, a.slope, a.floor));
     return __fadd_rd(fmaf(x, a.span, 0.5f + 1 / 32.0f), low_bits);
+}
+
+template <class T>
+__device__ void store_vector(T* to, T x, bool shared)
+{
+    if (shared) {
+        *to = x;
+    } else {
+        __stcg(to, x);
+    }
 }
 
 /* What is kept of a check, in a vector: its messages, and the posterior of the parity bit
@@ -115,47 +128,39 @@ struct record<Edges, true> {
             return value_of(v.z);
         }
     }
-    __device__ void load(const std::uint32_t* layer)
+    __device__ void load(const std::uint32_t* layer, bool shared)
     {
-        v = __ldcg(reinterpret_cast<const vector*>(layer) + threadIdx.x);
+        const auto* const from = reinterpret_cast<const vector*>(layer) + threadIdx.x;
+        v = shared ? *from : __ldcg(from);
     }
-    __device__ static void store(std::uint32_t* layer,
-                                 float first,
-                                 float second,
-                                 float place,
-                                 std::uint32_t signs,
-                                 float posterior_before)
+    __device__ void store(std::uint32_t* layer, bool shared) const
     {
-        __stcg(reinterpret_cast<vector*>(layer) + threadIdx.x,
-               packed(first, second, place, signs, posterior_before));
+        store_vector(reinterpret_cast<vector*>(layer) + threadIdx.x, v, shared);
     }
     // Makes it one of no messages.
     __device__ void begin(float posterior_before)
     {
-        v = packed(low_bits, low_bits, 0, 0, posterior_before);
+        set(low_bits, low_bits, 0, 0, posterior_before);
+    }
+    // Magnitudes and place in low bits. A place that is a sum, where several have the
+    // least and both magnitudes are the same, is as good as any.
+    __device__ void set(float first,
+                        float second,
+                        float place,
+                        std::uint32_t signs,
+                        float posterior_before)
+    {
+        v.x = __byte_perm(bits(first), bits(second), 0x5410) | (bits(place) & places);
+        if constexpr (narrow) {
+            v.y = __byte_perm(signs, bits(__fadd_rn(posterior_before, middle)), 0x5410);
+        } else {
+            v.y = signs;
+            v.z = bits(posterior_before);
+            v.w = 0;
+        }
     }
 
 private:
-    // Magnitudes and place in low bits. A place that is a sum, where several have the
-    // least and both magnitudes are the same, is as good as any.
-    __device__ static vector packed(float first,
-                                    float second,
-                                    float place,
-                                    std::uint32_t signs,
-                                    float posterior_before)
-    {
-        vector x;
-        x.x = __byte_perm(bits(first), bits(second), 0x5410) | (bits(place) & places);
-        if constexpr (narrow) {
-            x.y = __byte_perm(signs, bits(__fadd_rn(posterior_before, middle)), 0x5410);
-        } else {
-            x.y = signs;
-            x.z = bits(posterior_before);
-            x.w = 0;
-        }
-        return x;
-    }
-
     vector v;
 };
 
@@ -185,33 +190,36 @@ struct record<Edges, false> {
                  v.z << (32 - signs_at - Edges) };
     }
     __device__ float posterior_before() const { return value_of(v.w); }
-    __device__ void load(const std::uint32_t* layer)
+    __device__ void load(const std::uint32_t* layer, bool shared)
     {
-        v = __ldcg(reinterpret_cast<const uint4*>(layer) + threadIdx.x);
+        const auto* const from = reinterpret_cast<const uint4*>(layer) + threadIdx.x;
+        v = shared ? *from : __ldcg(from);
         if constexpr (apart) {
-            place = __ldcg(layer + 4 * threads + threadIdx.x);
+            const auto* const last = layer + 4 * threads + threadIdx.x;
+            place = shared ? *last : __ldcg(last);
         }
     }
-    __device__ static void store(std::uint32_t* layer,
-                                 float first,
-                                 float second,
-                                 unsigned place,
-                                 std::uint32_t signs,
-                                 float posterior_before)
+    __device__ void store(std::uint32_t* layer, bool shared) const
     {
-        const auto marks = apart ? signs : place | signs << signs_at;
-        __stcg(reinterpret_cast<uint4*>(layer) + threadIdx.x,
-               make_uint4(bits(first), bits(second), marks, bits(posterior_before)));
+        store_vector(reinterpret_cast<uint4*>(layer) + threadIdx.x, v, shared);
         if constexpr (apart) {
-            __stcg(layer + 4 * threads + threadIdx.x, place);
+            store_vector(layer + 4 * threads + threadIdx.x, place, shared);
         }
+    }
+    __device__ void set(float first,
+                        float second,
+                        unsigned least_at,
+                        std::uint32_t signs,
+                        float posterior_before)
+    {
+        v = make_uint4(bits(first),
+                       bits(second),
+                       apart ? signs : least_at | signs << signs_at,
+                       bits(posterior_before));
+        place = least_at;
     }
     // Makes it one of no messages.
-    __device__ void begin(float posterior_before)
-    {
-        v = make_uint4(0, 0, 0, bits(posterior_before));
-        place = 0;
-    }
+    __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
 
 private:
     uint4 v;
@@ -266,9 +274,9 @@ public:
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
     }
-    __device__ void store(std::uint32_t* layer, float posterior_before) const
+    __device__ void keep(kept& in, float posterior_before) const
     {
-        kept::store(layer, d_first, d_second, d_place, d_signs, posterior_before);
+        in.set(d_first, d_second, d_place, d_signs, posterior_before);
     }
 
 private:
@@ -300,10 +308,9 @@ public:
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
     }
-    __device__ void store(std::uint32_t* layer, float posterior_before) const
+    __device__ void keep(record<Edges, false>& in, float posterior_before) const
     {
-        record<Edges, false>::store(
-            layer, d_first, d_second, d_place, d_signs, posterior_before);
+        in.set(d_first, d_second, d_place, d_signs, posterior_before);
     }
 
 private:
@@ -341,10 +348,13 @@ public:
                                             : MessageEdges <= 8  ? 4
                                             : MessageEdges <= 12 ? 6
                                                                  : 12;
-    static std::size_t shared_bytes(const chain_table& t, bool filled, bool wrap)
+    //! \p layers: as shared_layers.
+    static std::size_t
+    shared_bytes(const chain_table& t, bool filled, bool wrap, unsigned layers)
     {
         return 4 * ((t.shared_groups + filled) * group + flag_words +
-                    (shared_table ? t.q * entry_words : 0) + (wrap ? wrap_words : 0));
+                    (shared_table ? t.q * entry_words : 0) + (wrap ? wrap_words : 0) +
+                    layers * kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
@@ -381,6 +391,8 @@ public:
         }
         d_wrap = reinterpret_cast<float*>(a.wrap_shared ? next : outside);
         d_external = reinterpret_cast<float*>(outside) + wrap_words;
+        next += a.wrap_shared ? wrap_words : 0;
+        d_shared_state = unsigned(next - words());
     }
 
     // All control flow hangs on parameters and the block's number: where the compiler
@@ -481,9 +493,16 @@ private:
                    : reinterpret_cast<float*>(words())[message_bit];
     }
 
-    __device__ std::uint32_t* layer_state(unsigned layer) const
+    // Calls use() with where a layer's records are, and whether that is shared memory.
+    template <class Use>
+    __device__ void at_layer(unsigned layer, Use&& use) const
     {
-        return d_state + std::size_t(layer) * kept::layer_words;
+        const auto words_before = std::size_t(layer) * kept::layer_words;
+        if (layer < d_args.shared_layers) {
+            use(words() + d_shared_state + words_before, true);
+        } else {
+            use(d_state + words_before, false);
+        }
     }
 
     // A layer's edges, as they lie in shared memory.
@@ -565,7 +584,7 @@ private:
         if constexpr (First) {
             f.begin(own_bit(min(max(layer, 1u), d_table.q) - 1));
         } else {
-            f.load(layer_state(layer));
+            at_layer(layer, [&f](auto* at, bool shared) { f.load(at, shared); });
         }
     }
 
@@ -661,7 +680,9 @@ private:
             }
         }
         posterior_before = __fadd_rn(t[own], renewed.message(own, t[own]));
-        renewed.store(layer_state(i), leaves);
+        kept fresh;
+        renewed.keep(fresh, leaves);
+        at_layer(i, [&fresh](auto* at, bool shared) { fresh.store(at, shared); });
     }
 
     // A layer in which bits take part more than once.
@@ -701,7 +722,7 @@ private:
             return d_wrap[d_j + 1];
         }
         kept next;
-        next.load(layer_state(i + 1));
+        at_layer(i + 1, [&next](auto* at, bool shared) { next.load(at, shared); });
         return next.posterior_before();
     }
 
@@ -806,6 +827,7 @@ private:
     std::uint32_t* d_flags;          // the block's part of the state; violated checks
     float* d_wrap; // posterior of the last layer's parity bit of check j − 1
     std::uint32_t* d_state;
+    unsigned d_shared_state; // words before it in shared memory
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };
