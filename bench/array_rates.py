@@ -150,6 +150,8 @@ def measure(subject, counts, args):
     """Mb/s by the way of decoding and the number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
+    if args.batch:
+        run["batch"] = args.batch
 
     def add(way, frames, seconds):
         if seconds:
@@ -227,6 +229,7 @@ def main():
     parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1,
                         help="that decode, or copy ordinary arrays where a device does")
+    parser.add_argument("--batch", type=int, default=0, help="as decoders have it; 0: chosen")
     parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
     parser.add_argument("--most", type=int, default=100000, help="frames per call")
     parser.add_argument("--flowgraph", action="store_true")
