@@ -3,12 +3,14 @@
 
 /* Ways of input from a ring, that another thread fills as a block upstream would, to a
  * GPU: copied into page-locked slots in several ways, or from the ring in place. Prints
- * JSON: GB/s of each way with rings and transfers of several sizes.
+ * JSON: GB/s of each way with rings and transfers of several sizes. Or, with "array",
+ * ways of a large array into slots by one thread.
  *
- * Usage: host_input [SECONDS] */
+ * Usage: host_input [SECONDS [array]] */
 
 #include "cuda/runtime.h"
 #include "json.h"
+#include "pipeline/copy_past_caches.h"
 #include "pipeline/host_memory.h"
 #include <immintrin.h>
 #include <sys/mman.h>
@@ -120,6 +122,27 @@ streaming(std::byte* to, const std::byte* from, std::size_t n)
     }
     _mm_sfence();
     std::memcpy(to + i, from + i, n - i);
+}
+
+// Lines of four pages in turn, past the caches.
+void four_pages(std::byte* to, const std::byte* from, std::size_t n)
+{
+    constexpr std::size_t page = 4096, line = 64;
+    for (; n >= 4 * page; n -= 4 * page, to += 4 * page, from += 4 * page) {
+        for (std::size_t at = 0; at < page; at += line) {
+            for (std::size_t p = 0; p < 4 * page; p += page) {
+                _mm_prefetch(reinterpret_cast<const char*>(from + p + at + 2 * line),
+                             _MM_HINT_T0);
+                for (std::size_t k = p + at; k < p + at + line; k += sizeof(__m128i)) {
+                    _mm_stream_si128(
+                        reinterpret_cast<__m128i*>(to + k),
+                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + k)));
+                }
+            }
+        }
+    }
+    _mm_sfence();
+    std::memcpy(to, from, n);
 }
 
 // Threads that share each copy.
@@ -321,12 +344,111 @@ double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double durat
 
 constexpr std::size_t MiB = 1u << 20;
 
+// Memory of large pages, as NumPy's large arrays have, or of small ones.
+class array
+{
+public:
+    array(std::size_t bytes, bool large_pages)
+        : d_data(static_cast<std::byte*>(std::aligned_alloc(2 * MiB, bytes))),
+          d_bytes(bytes)
+    {
+        madvise(d_data, bytes, large_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+        std::memset(d_data, 1, bytes);
+        d_locked = false;
+    }
+    ~array()
+    {
+        if (d_locked) {
+            cuda::page_unlock(d_data);
+        }
+        std::free(d_data);
+    }
+    void lock() { d_locked = cuda::page_lock(d_data, d_bytes); }
+    std::byte* data() const { return d_data; }
+
+private:
+    std::byte* d_data;
+    std::size_t d_bytes;
+    bool d_locked;
+};
+
+// An array through slots, which are sent to the device or not.
+double
+from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)
+{
+    constexpr std::size_t bytes = 200 * MiB;
+    const array from(bytes, true);
+    std::vector<std::unique_ptr<array>> memory;
+    std::vector<std::unique_ptr<transfer>> t;
+    for (unsigned i = 0; i < slots; ++i) {
+        memory.push_back(std::make_unique<array>(slot_bytes, large_pages));
+        t.push_back(std::make_unique<transfer>(send ? slot_bytes : 0));
+        if (send) {
+            memory.back()->lock();
+        }
+    }
+    std::vector<double> times;
+    for (const double end = seconds() + duration; seconds() < end;) {
+        const double begin = seconds();
+        unsigned slot = 0;
+        for (std::size_t at = 0; at + slot_bytes <= bytes; at += slot_bytes) {
+            cudaEventSynchronize(t[slot]->done.get());
+            how(memory[slot]->data(), from.data() + at, slot_bytes);
+            if (send) {
+                t[slot]->send(memory[slot]->data(), slot_bytes);
+            }
+            slot = (slot + 1) % slots;
+        }
+        times.push_back(seconds() - begin);
+    }
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return bytes / slot_bytes * slot_bytes / times[times.size() / 2];
+}
+
+void measure_arrays(double duration)
+{
+    auto results = json::array();
+    const std::pair<const char*, copy> ways[] = {
+        { "memcpy", plain },
+        { "rep movsb", string_move },
+        { "copy_past_caches", copy_past_caches },
+        { "four pages in turn", four_pages },
+        { "non-temporal, 64 bytes", streaming },
+    };
+    for (const auto& [way, how] : ways) {
+        if (how == streaming && !__builtin_cpu_supports("avx512f")) {
+            continue;
+        }
+        for (const std::size_t slot_bytes : { 20 * MiB, 100 * MiB }) {
+            for (const bool large_pages : { false, true }) {
+                for (const bool send : { false, true }) {
+                    results.add(json::object(
+                        { { "way", way },
+                          { "slot_bytes", slot_bytes },
+                          { "large_pages", large_pages },
+                          { "sent", send },
+                          { "bytes_per_s",
+                            from_array(
+                                how, slot_bytes, large_pages, send, duration) } }));
+                }
+            }
+        }
+    }
+    const auto report =
+        json::object({ { "benchmark", "host_input array" }, { "rates", results } });
+    std::cout << report.to_string() << "\n";
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
     const double duration = argc > 1 ? std::atof(argv[1]) : 0.4;
     cuda::select(0);
+    if (argc > 2 && std::string(argv[2]) == "array") {
+        measure_arrays(duration);
+        return 0;
+    }
     auto results = json::array();
     const auto add =
         [&](const char* way, std::size_t ring_bytes, std::size_t slot_bytes, auto&& run) {
