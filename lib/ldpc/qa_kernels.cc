@@ -161,7 +161,9 @@ void check_every_code(maker make,
     std::mt19937 random(41);
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            if (!small_scale() || rate == "1/2" || rate == "8/9" || rate == "9/10") {
+            // Of few: irregular layers, many bits that a layer has twice, and a group
+            // that shared memory has no room for.
+            if (!small_scale() || rate == "1/2" || rate == "3/5" || rate == "9/10") {
                 check_code(ldpc_code::dvbs2(size, rate), make, random, soft, precision);
             }
         }
