@@ -354,7 +354,6 @@ public:
     {
         madvise(d_data, bytes, large_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         std::memset(d_data, 1, bytes);
-        d_locked = false;
     }
     ~array()
     {
@@ -369,7 +368,7 @@ public:
 private:
     std::byte* d_data;
     std::size_t d_bytes;
-    bool d_locked;
+    bool d_locked = false;
 };
 
 // An array through slots, which are sent to the device or not.

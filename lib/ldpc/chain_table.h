@@ -47,6 +47,13 @@ struct chain_table {
     std::uint32_t layer[144];
 };
 
+//! The most edges of a layer, of so many message edges, to bits that have several there,
+//! for which kernels have code.
+constexpr unsigned chain_most_shared(unsigned message_edges)
+{
+    return message_edges <= 5 ? 2 : message_edges <= 8 ? 4 : message_edges <= 12 ? 6 : 12;
+}
+
 //! The layers of a code from which tables are made.
 class chain_layers
 {

@@ -18,8 +18,8 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 
-#include "chain_table.h"
 #include "cuda_block_slots.cuh"
+#include "cuda_chain_entries.cuh"
 #include "cuda_pairs.h"
 #include "cuda_soft.cuh"
 #include <cuda_fp16.h>
@@ -348,8 +348,7 @@ class decoder
     static constexpr unsigned own_edge = MessageEdges + 1; // if Soft
     using kept = messages<edges>;
     static constexpr unsigned layer_words = kept::layer_words;
-    // Of a layer in the table in shared memory: edges, head, up to whole vectors.
-    static constexpr unsigned entry_words = (2 * MessageEdges + 1 + 3) / 4 * 4;
+    using entry = chain_entry<MessageEdges>;
 
     // Whether a layer is prepared during the one before it: short ones, as far as
     // registers go.
@@ -359,10 +358,7 @@ class decoder
     static constexpr unsigned distance = depth + Ahead;
 
 public:
-    static constexpr unsigned most_shared = MessageEdges <= 5    ? 2
-                                            : MessageEdges <= 8  ? 4
-                                            : MessageEdges <= 12 ? 6
-                                                                 : 12;
+    static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
     {
         return (q + distance + 1) / 2 * threads;
@@ -371,7 +367,7 @@ public:
     static std::size_t shared_bytes(const chain_table& t, bool wrap)
     {
         return 4 * (t.shared_groups * group + flag_words +
-                    (SharedTable ? t.q * entry_words : 0) +
+                    (SharedTable ? t.q * entry::words : 0) +
                     (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
@@ -396,16 +392,8 @@ public:
         auto* outside = d_state + std::size_t(layer_words) * (q + distance);
         if constexpr (SharedTable) {
             d_entries = next;
-            next += q * entry_words;
-            for (unsigned i = d_j; i < q * MessageEdges; i += threads) {
-                auto* const to =
-                    d_entries + i / MessageEdges * entry_words + i % MessageEdges * 2;
-                to[0] = table.edges[i].step;
-                to[1] = table.edges[i].base;
-            }
-            for (unsigned i = d_j; i < q; i += threads) {
-                d_entries[i * entry_words + 2 * MessageEdges] = table.layer[i];
-            }
+            next += q * entry::words;
+            entry::copy(table, d_entries, d_j);
         }
         if constexpr (SharedParity) {
             d_parity = reinterpret_cast<parity*>(next);
@@ -643,43 +631,13 @@ private:
         unsigned layer;
     };
 
-    // The edges of a layer, and its head.
-    struct layer_entry {
-        std::uint32_t word[entry_words];
-        __device__ std::int32_t step(unsigned e) const { return word[2 * e]; }
-        __device__ std::uint32_t base(unsigned e) const { return word[2 * e + 1]; }
-        __device__ std::uint32_t head() const { return word[2 * MessageEdges]; }
-    };
-    __device__ layer_entry entry_of(unsigned layer) const
+    __device__ entry entry_of(unsigned layer) const
     {
-        layer_entry r;
         if constexpr (SharedTable) {
-            const auto* const from =
-                reinterpret_cast<const uint4*>(d_entries + layer * entry_words);
-#pragma unroll
-            for (unsigned v = 0; v < entry_words / 4; ++v) {
-                const auto x = from[v];
-                r.word[4 * v] = x.x;
-                r.word[4 * v + 1] = x.y;
-                r.word[4 * v + 2] = x.z;
-                r.word[4 * v + 3] = x.w;
-            }
+            return entry::of_copy(d_entries, layer);
         } else {
-            const auto* const edge = d_table.edges + layer * MessageEdges;
-#pragma unroll
-            for (unsigned e = 0; e < MessageEdges; ++e) {
-                r.word[2 * e] = edge[e].step;
-                r.word[2 * e + 1] = edge[e].base;
-            }
-            r.word[2 * MessageEdges] = d_table.layer[layer];
+            return entry::of(d_table, layer);
         }
-        return r;
-    }
-    // Byte offset of an edge's posterior.
-    __device__ std::uint32_t place_of(const layer_entry& entry, unsigned e) const
-    {
-        const std::uint32_t x = 4 * d_j + entry.step(e);
-        return min(x, x + bytes) + entry.base(e); // below 0 is a large number
     }
 
     // Past the last layer too, where there is room and nothing to be had.
@@ -702,14 +660,14 @@ private:
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
     {
         f.m.open();
-        const auto entry = entry_of(layer);
-        p.head = entry.head();
+        const auto edge = entry_of(layer);
+        p.head = edge.head();
         p.m = f.m;
         p.least = f.m.least(d_constants);
         p.second = f.m.second(d_constants);
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            p.at[e] = place_of(entry, e);
+            p.at[e] = edge.place(e, d_j);
         }
         if constexpr (!SharedParity) {
             p.own = f.own;
@@ -872,15 +830,15 @@ private:
     // Signs of what the message bits of a check in layer i sum to.
     __device__ std::uint32_t message_sum(unsigned i) const
     {
-        const auto entry = entry_of(i);
-        const auto head = entry.head();
+        const auto edge = entry_of(i);
+        const auto head = edge.head();
         const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
         const bool external = External && (head & chain_table::external);
         std::uint32_t sum = 0;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
-                const auto at = place_of(entry, e);
+                const auto at = edge.place(e, d_j);
                 sum ^= external && e + 1 == MessageEdges ? __ldcg(&external_at(at))
                                                          : word_at(at);
             }

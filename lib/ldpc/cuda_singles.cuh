@@ -8,8 +8,9 @@
  * message bits. The parity bits are a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and what
  * check c + 1 leaves is kept; only from the last layer to the first it passes to the
- * neighbour. Messages are kept compressed, in memory that the L2 cache holds: the two
- * least magnitudes of each check, which edge has the least, and the signs.
+ * neighbour. Messages are kept compressed: the two least magnitudes of each check, which
+ * edge has the least, and the signs; those of the first layers in what is left of shared
+ * memory, the others in memory that the L2 cache holds.
  *
  * An edge that a layer lacks is to a posterior that no sum changes. There is a barrier
  * only before a layer that uses bits of a group in use since the last one. */
@@ -17,8 +18,8 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 
-#include "chain_table.h"
 #include "cuda_block_slots.cuh"
+#include "cuda_chain_entries.cuh"
 #include "cuda_soft.cuh"
 
 namespace gr::gpufec::ldpc {
@@ -332,8 +333,7 @@ class decoder
     // The table lies in shared memory, where posteriors leave it room.
     static constexpr bool shared_table = MessageEdges <= 20;
     static constexpr bool may_be_external = MessageEdges > 25;
-    // Of a layer's edges in that table, up to whole vectors.
-    static constexpr unsigned entry_words = (2 * MessageEdges + 3) / 4 * 4;
+    using entry = chain_entry<MessageEdges>;
     // Layers that are fetched at once.
     static constexpr unsigned depth = 2;
     // Whether a layer is prepared during the one before it: short ones, as far as
@@ -344,16 +344,13 @@ class decoder
     static constexpr unsigned wrap_words = threads + 4;
 
 public:
-    static constexpr unsigned most_shared = MessageEdges <= 5    ? 2
-                                            : MessageEdges <= 8  ? 4
-                                            : MessageEdges <= 12 ? 6
-                                                                 : 12;
+    static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
     //! \p layers: as shared_layers.
     static std::size_t
     shared_bytes(const chain_table& t, bool filled, bool wrap, unsigned layers)
     {
         return 4 * ((t.shared_groups + filled) * group + flag_words +
-                    (shared_table ? t.q * entry_words : 0) + (wrap ? wrap_words : 0) +
+                    (shared_table ? t.q * entry::words : 0) + (wrap ? wrap_words : 0) +
                     layers * kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
@@ -381,13 +378,8 @@ public:
         auto* outside = d_state + std::size_t(kept::layer_words) * (q + distance);
         if constexpr (shared_table) {
             d_entries = next;
-            next += q * entry_words;
-            for (unsigned i = d_j; i < q * MessageEdges; i += threads) {
-                auto* const to =
-                    d_entries + i / MessageEdges * entry_words + i % MessageEdges * 2;
-                to[0] = table.edges[i].step;
-                to[1] = table.edges[i].base;
-            }
+            next += q * entry::words;
+            entry::copy(table, d_entries, d_j);
         }
         d_wrap = reinterpret_cast<float*>(a.wrap_shared ? next : outside);
         d_external = reinterpret_cast<float*>(outside) + wrap_words;
@@ -408,14 +400,10 @@ public:
         iterate<true>();
         std::uint32_t i = 1;
         bool valid = false;
-        for (;; ++i) {
-            if (i > 1) {
-                iterate<false>();
-            }
-            valid = d_args.stop.early_stop && agreed(satisfied());
-            if (valid || i >= d_args.stop.max_iterations) {
-                break;
-            }
+        while (!(d_args.stop.early_stop && (valid = agreed(satisfied()))) &&
+               i < d_args.stop.max_iterations) {
+            iterate<false>();
+            ++i;
         }
         const auto violated = valid ? 0 : count_violated();
         if (d_j == 0) {
@@ -505,44 +493,16 @@ private:
         }
     }
 
-    // A layer's edges, as they lie in shared memory.
-    struct layer_entry {
-        std::uint32_t word[entry_words];
-        __device__ std::uint32_t step(unsigned e) const { return word[2 * e]; }
-        __device__ std::uint32_t base(unsigned e) const { return word[2 * e + 1]; }
-    };
-    __device__ layer_entry entry_of(unsigned layer) const
+    __device__ entry entry_of(unsigned layer) const
     {
-        layer_entry r;
         if constexpr (shared_table) {
-            const auto* const from =
-                reinterpret_cast<const uint4*>(d_entries + layer * entry_words);
-#pragma unroll
-            for (unsigned v = 0; v < entry_words / 4; ++v) {
-                const auto x = from[v];
-                r.word[4 * v] = x.x;
-                r.word[4 * v + 1] = x.y;
-                r.word[4 * v + 2] = x.z;
-                r.word[4 * v + 3] = x.w;
-            }
+            return entry::of_copy(d_entries, layer);
         } else {
-            const auto* const edge = d_table.edges + layer * MessageEdges;
-#pragma unroll
-            for (unsigned e = 0; e < MessageEdges; ++e) {
-                r.word[2 * e] = edge[e].step;
-                r.word[2 * e + 1] = edge[e].base;
-            }
+            return entry::of(d_table, layer);
         }
-        return r;
     }
-    // Byte offset of an edge's posterior.
-    __device__ std::uint32_t place_of(const layer_entry& entry, unsigned e) const
-    {
-        const std::uint32_t x = 4 * d_j + entry.step(e);
-        // below 0 is a large number
-        return __viaddmin_u32(x, chain_table::bytes, x) + entry.base(e);
-    }
-    // Whether that of edge e is in device memory.
+
+    // Whether the posterior of edge e is in device memory.
     __device__ static bool is_external(std::uint32_t head, unsigned e)
     {
         return may_be_external && e + 1 == MessageEdges && (head & chain_table::external);
@@ -568,11 +528,11 @@ private:
     };
     __device__ void prepare(unsigned layer, const kept& fetched, prepared& p) const
     {
-        const auto entry = entry_of(layer);
+        const auto edge = entry_of(layer);
         p.old = fetched.open();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            p.at[e] = place_of(entry, e);
+            p.at[e] = edge.place(e, d_j);
         }
     }
 
@@ -733,13 +693,13 @@ private:
     {
 #pragma unroll 2
         for (unsigned i = first; i < end; ++i) {
-            const auto entry = entry_of(i);
+            const auto edge = entry_of(i);
             const auto head = d_table.layer[i];
             const float own_posterior = parity_posterior(i);
             std::uint32_t sum = bits(parity_before) ^ bits(own_posterior);
 #pragma unroll
             for (unsigned e = 0; e < MessageEdges; ++e) {
-                sum ^= bits(get_posterior(place_of(entry, e), is_external(head, e)));
+                sum ^= bits(get_posterior(edge.place(e, d_j), is_external(head, e)));
             }
             parity_before = own_posterior;
             use(sum & sign);
@@ -825,7 +785,7 @@ private:
     const unsigned d_j;
     const channel_value* d_own_bits; // of the parity bits that the thread has, in layers
     std::uint32_t* d_flags;          // the block's part of the state; violated checks
-    float* d_wrap; // posterior of the last layer's parity bit of check j − 1
+    float* d_wrap; // posteriors of the last layer's parity bits, of check j − 1 at j
     std::uint32_t* d_state;
     unsigned d_shared_state; // words before it in shared memory
     float* d_external;

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #define __global__
 #define __device__
@@ -186,31 +187,22 @@ inline unsigned __brev(unsigned x)
 template <class T>
 T atomicAdd(T* at, T x)
 {
-    const T before = *at;
-    *at += x;
-    return before;
+    return std::exchange(*at, *at + x);
 }
 template <class T>
 T atomicMax(T* at, T x)
 {
-    const T before = *at;
-    *at = before < x ? x : before;
-    return before;
+    return std::exchange(*at, *at < x ? x : *at);
 }
-
 template <class T>
 T atomicExch(T* at, T x)
 {
-    const T before = *at;
-    *at = x;
-    return before;
+    return std::exchange(*at, x);
 }
 template <class T>
 T atomicOr(T* at, T x)
 {
-    const T before = *at;
-    *at |= x;
-    return before;
+    return std::exchange(*at, *at | x);
 }
 inline void __threadfence_block() {}
 template <class T>
@@ -251,10 +243,6 @@ template <class T>
 T max(T a, T b)
 {
     return a > b ? a : b;
-}
-inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c)
-{
-    return min(a + b, c);
 }
 using std::isinf;
 using std::isnan;
