@@ -3,6 +3,7 @@
 
 #include "chain_table.h"
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace gr::gpufec::ldpc {
@@ -72,6 +73,29 @@ private:
     std::vector<bool> d_used;
 };
 
+namespace {
+
+chain_table::edge to_group(unsigned group, unsigned shift)
+{
+    return { float(shift),
+             (int(chain_table::bytes * group) - 4 * int(shift)) *
+                 chain_table::least_float };
+}
+
+} // namespace
+
+std::vector<std::uint32_t> chain_table::entries(unsigned message_edges) const
+{
+    const auto words = chain_entry_words(message_edges);
+    std::vector<std::uint32_t> all(q * words, 0);
+    for (unsigned i = 0; i < q; ++i) {
+        auto* const at = &all[i * words];
+        std::memcpy(at, edges + i * message_edges, message_edges * sizeof(edge));
+        at[2 * message_edges] = layer[i];
+    }
+    return all;
+}
+
 std::unique_ptr<chain_table> chain_layers::table(const form& f) const
 {
     auto table = std::make_unique<chain_table>();
@@ -127,11 +151,10 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
         auto* const edges = table->edges + i * f.message_edges;
         for (std::size_t e = 0; e < layer.size(); ++e) {
             const bool outside = f.external && layer[e].group == groups - 1;
-            edges[e] = { -4 * int(layer[e].shift),
-                         outside ? 0 : chain_table::bytes * layer[e].group };
+            edges[e] = to_group(outside ? 0 : layer[e].group, layer[e].shift);
         }
         for (std::size_t e = layer.size(); f.filled && e < f.message_edges; ++e) {
-            edges[e] = { 0, chain_table::bytes * table->shared_groups };
+            edges[e] = to_group(table->shared_groups, 0);
         }
     }
     return table;

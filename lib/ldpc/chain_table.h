@@ -16,17 +16,18 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 /*!
- * Thread j of a circulant of shift s wants bit (j − s) mod 360 of its group: with
- * x = 4·j + step, the lesser of x and x + 1440 as unsigned numbers is its byte offset in
- * the group.
+ * Thread j of a circulant of shift s wants bit (j − s) mod 360 of its group. Its byte
+ * offset is that of the group and 4·(j − s), and 1440 more where j is less than s. These
+ * are sums of floats, since the pipe of integers is the fuller one: of an offset n, of
+ * the least float there is, whose bits are n.
  *
  * A layer begins with its deferred edges, in the order of their rounds (layer_plan.h),
  * and the edges that write the same bits follow.
  */
 struct chain_table {
     struct edge {
-        std::int32_t step;  //!< −4·s
-        std::uint32_t base; //!< byte offset of the group
+        float shift; //!< s
+        float start; //!< byte offset of the group less 4·s, as least floats
     };
     static constexpr unsigned group = 360;       //!< bits, and checks of a layer
     static constexpr unsigned bytes = 4 * group; //!< of a group's posteriors
@@ -40,12 +41,23 @@ struct chain_table {
     static constexpr std::uint32_t shares = 1u << 18;
     // From round_at on, a bit for each deferred edge: the first of a round.
 
+    static constexpr float least_float = 0x1p-149f;
+
+    //! Layers as chain_entry has them.
+    std::vector<std::uint32_t> entries(unsigned message_edges) const;
+
     std::uint32_t q;
     std::uint32_t message_bits;
     std::uint32_t shared_groups; //!< posteriors of these are in shared memory
     edge edges[880];
     std::uint32_t layer[144];
 };
+
+//! Words of a layer's entry: edges, head, up to whole vectors of four.
+constexpr unsigned chain_entry_words(unsigned message_edges)
+{
+    return (2 * message_edges + 1 + 3) / 4 * 4;
+}
 
 //! The most edges of a layer, of so many message edges, to bits that have several there,
 //! for which kernels have code.

@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_ENTRIES_CUH
 
 #include "chain_table.h"
+#include "cuda_block_slots.cuh"
 #include <cuda_runtime.h>
 
 namespace gr::gpufec::ldpc {
@@ -16,30 +17,38 @@ namespace device {
 // A layer: edges, head, up to whole vectors.
 template <unsigned MessageEdges>
 struct chain_entry {
-    static constexpr unsigned words = (2 * MessageEdges + 1 + 3) / 4 * 4;
+    static constexpr unsigned words = chain_entry_words(MessageEdges);
     std::uint32_t word[words];
 
-    __device__ std::int32_t step(unsigned e) const { return word[2 * e]; }
-    __device__ std::uint32_t base(unsigned e) const { return word[2 * e + 1]; }
+    __device__ float shift(unsigned e) const { return __uint_as_float(word[2 * e]); }
+    __device__ float start(unsigned e) const { return __uint_as_float(word[2 * e + 1]); }
+
     __device__ std::uint32_t head() const { return word[2 * MessageEdges]; }
 
-    // Byte offset of edge e's posterior for thread j.
-    __device__ std::uint32_t place(unsigned e, unsigned j) const
+    // A thread's number, and its byte offset in a group of shift 0.
+    struct thread {
+        float j, four_j; // the latter as least floats
+        __device__ explicit thread(unsigned number)
+        {
+            j = __uint_as_float(kept_in_register(__float_as_uint(float(number))));
+            four_j = __uint_as_float(kept_in_register(4 * number));
+        }
+    };
+    // Byte offset of edge e's posterior.
+    __device__ std::uint32_t place(unsigned e, const thread& t) const
     {
-        const std::uint32_t x = 4 * j + step(e);
-        return min(x, x + chain_table::bytes) + base(e); // below 0 is a large number
+        constexpr float all = chain_table::bytes * chain_table::least_float;
+        const float before = __saturatef(__fsub_rn(shift(e), t.j)); // 0 or 1
+        return __float_as_uint(fmaf(before, all, __fadd_rn(start(e), t.four_j)));
     }
 
     // Copies all layers to shared memory; thread j of a block.
-    __device__ static void copy(const chain_table& table, std::uint32_t* to, unsigned j)
+    __device__ static void
+    copy(const std::uint32_t* entries, unsigned q, std::uint32_t* to, unsigned j)
     {
-        for (unsigned i = j; i < table.q * MessageEdges; i += chain_table::group) {
-            auto* const at = to + i / MessageEdges * words + i % MessageEdges * 2;
-            at[0] = table.edges[i].step;
-            at[1] = table.edges[i].base;
-        }
-        for (unsigned i = j; i < table.q; i += chain_table::group) {
-            to[i * words + 2 * MessageEdges] = table.layer[i];
+        for (unsigned i = j; i < q * (words / 4); i += chain_table::group) {
+            reinterpret_cast<uint4*>(to)[i] =
+                __ldcg(reinterpret_cast<const uint4*>(entries) + i);
         }
     }
     __device__ static chain_entry of_copy(const std::uint32_t* copy, unsigned layer)
@@ -62,8 +71,8 @@ struct chain_entry {
         const auto* const edge = table.edges + layer * MessageEdges;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            r.word[2 * e] = edge[e].step;
-            r.word[2 * e + 1] = edge[e].base;
+            r.word[2 * e] = __float_as_uint(edge[e].shift);
+            r.word[2 * e + 1] = __float_as_uint(edge[e].start);
         }
         r.word[2 * MessageEdges] = table.layer[layer];
         return r;

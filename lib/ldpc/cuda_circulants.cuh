@@ -97,7 +97,8 @@ public:
           d_args(a),
           d_team(threadIdx.x / table.team),
           d_j(kept_in_register(d_team < table.teams ? threadIdx.x % table.team
-                                                    : 0xffffffu))
+                                                    : 0xffffffu)),
+          d_constants(a)
     {
         extern __shared__ uint4 shared_memory[];
         auto* const words = reinterpret_cast<std::uint32_t*>(shared_memory);

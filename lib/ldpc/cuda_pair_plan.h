@@ -26,14 +26,16 @@ protected:
                              void* scratch,
                              unsigned at_once,
                              bool wrap_shared,
-                             cudaStream_t stream) const
+                             cudaStream_t stream,
+                             const std::uint32_t* entries = nullptr) const
     {
         return { block_plan::arguments(frames, stop, scratch, stream),
                  in_both_halves(d_rule.slope),
                  in_both_halves(d_rule.floor),
                  in_both_halves(d_rule.span),
                  at_once,
-                 wrap_shared };
+                 wrap_shared,
+                 entries };
     }
 
 private:

@@ -39,8 +39,13 @@ template <
         Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
 pair_variant variant()
 {
-    using d = pairs::
-        decoder<MessageEdges, SharedParity, SharedTable, Irregular, External, Soft>;
+    using d = pairs::decoder<MessageEdges,
+                             SharedParity,
+                             SharedTable,
+                             Irregular,
+                             External,
+                             Soft,
+                             Blocks>;
     return { pairs::decode_pairs<MessageEdges,
                                  SharedParity,
                                  SharedTable,
@@ -65,7 +70,8 @@ pair_variant choose(unsigned edges, bool, bool, bool)
 template <bool Soft>
 pair_variant choose_irregular(unsigned edges)
 {
-    return edges <= 5    ? variant<Soft, 5, true, true, true>()
+    return edges <= 2    ? variant<Soft, 2, true, true, true>()
+           : edges <= 5  ? variant<Soft, 5, true, true, true>()
            : edges <= 8  ? variant<Soft, 8, true, true, true>()
            : edges <= 12 ? variant<Soft, 12, false, true, true, false, 1>()
            : edges <= 15 ? variant<Soft, 15, false, true, true, false, 1>()
@@ -94,9 +100,11 @@ pair_variant choose(unsigned edges, bool irregular, bool large, bool small)
     case 5:
         return variant<Soft, 5, true, true>();
     case 8:
-        return variant<Soft, 8, true, true>();
+        return small ? variant<Soft, 8, true, true>()
+                     : variant<Soft, 8, true, true, false, false, 1>();
     case 9:
-        return variant<Soft, 9, true, true>();
+        return small ? variant<Soft, 9, true, true>()
+                     : variant<Soft, 9, true, true, false, false, 1>();
     case 12:
         return variant<Soft, 12, false, true>();
     case 16:

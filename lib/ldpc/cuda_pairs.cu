@@ -23,6 +23,8 @@ public:
                unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
           d_table(std::move(table)),
+          d_entries(
+              cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
           d_variant(v),
           d_wrap_shared(wrap_shared)
     {
@@ -44,12 +46,15 @@ public:
                            pairs::threads,
                            d_variant.shared_bytes(*d_table, d_wrap_shared),
                            stream>>>(
-            *d_table, arguments(frames, stop, scratch, at_once, d_wrap_shared, stream));
+            *d_table,
+            arguments(
+                frames, stop, scratch, at_once, d_wrap_shared, stream, d_entries.get()));
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
 private:
     const std::unique_ptr<chain_table> d_table;
+    const cuda::buffer<std::uint32_t> d_entries;
     const pair_variant d_variant;
     const bool d_wrap_shared;
 };

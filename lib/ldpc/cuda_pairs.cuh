@@ -57,15 +57,13 @@ __device__ inline float of_codeword(std::uint32_t pair, unsigned w)
 // Numbers that stay in registers: an instruction has room for one constant of its own,
 // and another would take an instruction each time.
 struct constants {
-    std::uint32_t halves; // high bytes of halves from 0.5 on
-    std::uint32_t signs;
+    std::uint32_t halves;
     half2 per_unit, four_edges;
 
-    __device__ constants()
-        : halves(kept_in_register(0x38383838u)),
-          signs(kept_in_register(0x80008000u)),
-          per_unit(value_of(kept_in_register(0x68006800u))),
-          four_edges(value_of(kept_in_register(0xd400d400u)))
+    __device__ explicit constants(const pair_arguments& a)
+        : halves(kept_in_register(a.halves)),
+          per_unit(value_of(kept_in_register(a.per_unit))),
+          four_edges(value_of(kept_in_register(a.four_edges)))
     {
     }
 };
@@ -189,6 +187,13 @@ struct messages {
             }
         }
     }
+    __device__ void clear()
+    {
+#pragma unroll
+        for (auto& w : word) {
+            w = 0;
+        }
+    }
     // What was loaded, as without() wants it.
     __device__ void open()
     {
@@ -219,18 +224,18 @@ struct messages {
             }
         }
     }
-    // Of the parity bit before, in the sign bits.
-    __device__ static std::uint32_t decision(std::uint32_t* layer)
+    // The word that has the decision on the parity bit before, and that in the sign bits.
+    __device__ static std::uint32_t load_decision(std::uint32_t* layer)
     {
         constexpr unsigned w = parts - 1;
         const place from(layer);
-        if constexpr (few) {
-            return __ldcg(from.vectors) << 8;
-        }
-        return __ldcg(w < words - rest
+        return __ldcg(few || w < words - rest
                           ? from.vectors + w / width * width * threads + w % width
-                          : from.word)
-               << 15;
+                          : from.word);
+    }
+    __device__ static std::uint32_t decision(std::uint32_t word)
+    {
+        return word << (few ? 8 : 15);
     }
 
     __device__ half2 least(const constants& k) const
@@ -275,7 +280,7 @@ public:
         d_least = __hsub2(first, all(0.5f));
         d_step = __hsub2(other, first);
         d_above = __hfma2(__habs2(least), k.per_unit, all(1));
-        d_product = (bits(least) & k.signs) | 0x3c003c00u;
+        d_product = (bits(least) & signs) | 0x3c003c00u;
 #pragma unroll
         for (unsigned o = 0; o < octets; ++o) {
             // Half of all signs: a sign of 1 takes what −1 adds.
@@ -339,7 +344,8 @@ template <unsigned MessageEdges,
           bool SharedTable,
           bool Irregular,
           bool External,
-          bool Soft>
+          bool Soft,
+          unsigned Blocks>
 class decoder
 {
     using parity = std::uint16_t; // bytes, 128 added
@@ -352,9 +358,11 @@ class decoder
 
     // Whether a layer is prepared during the one before it: short ones, as far as
     // registers go.
-    static constexpr bool Ahead = MessageEdges <= 5 || MessageEdges == 12;
-    // Layers that are fetched at once, before they are prepared.
-    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : 2;
+    static constexpr bool Ahead =
+        MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= 16);
+    // Layers that are fetched at once, before they are prepared; long ones are too much
+    // code to have twice.
+    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : MessageEdges <= 16 ? 2 : 1;
     static constexpr unsigned distance = depth + Ahead;
 
 public:
@@ -378,32 +386,12 @@ public:
     }
 
     __device__ decoder(const chain_table& table, const pair_arguments& a)
-        : d_table(table), d_args(a), d_j(kept_in_register(threadIdx.x))
+        : d_table(table),
+          d_args(a),
+          d_j(kept_in_register(threadIdx.x)),
+          d_thread(threadIdx.x),
+          d_constants(a)
     {
-        const auto q = table.q;
-        auto* next = words();
-        d_flags = next + table.shared_groups * group;
-        next = d_flags + flag_words;
-        if (d_j == 0) { // memory that no other block has
-            d_flags[0] = take_slot(a);
-        }
-        __syncthreads();
-        d_state = a.state + d_flags[0] * state_words(q);
-        auto* outside = d_state + std::size_t(layer_words) * (q + distance);
-        if constexpr (SharedTable) {
-            d_entries = next;
-            next += q * entry::words;
-            entry::copy(table, d_entries, d_j);
-        }
-        if constexpr (SharedParity) {
-            d_parity = reinterpret_cast<parity*>(next);
-            next += parity_words(q);
-        } else {
-            d_parity = reinterpret_cast<parity*>(outside);
-            outside += parity_words(q);
-        }
-        d_wrap = a.wrap_shared ? next : outside;
-        d_external = outside + wrap_words;
     }
 
     // All control flow hangs on parameters and the block's number: where the compiler
@@ -412,6 +400,7 @@ public:
     {
         const auto first = d_args.at_once * blockIdx.x;
         const bool both = d_args.at_once == 2 && first + 1 < d_args.frames.count;
+        begin(first, both);
         decode(first, both);
         __syncthreads();
         if (d_j == 0) {
@@ -426,15 +415,50 @@ private:
         return reinterpret_cast<std::uint32_t*>(shared_memory);
     }
 
+    __device__ void begin(std::uint32_t first, bool both)
+    {
+        const auto* const a = d_args.frames.input + d_args.frames.table[first].input;
+        const auto* const b =
+            d_args.frames.input + d_args.frames.table[first + both].input;
+        const auto q = d_table.q;
+        auto* next = words();
+        d_flags = next + d_table.shared_groups * group;
+        next = d_flags + flag_words;
+        if (d_j == threads - 1) { // memory that no other block has
+            d_flags[0] = take_slot(d_args);
+        }
+        if constexpr (SharedTable) {
+            d_entries = next;
+            next += q * entry::words;
+            entry::copy(d_args.entries, q, d_entries, d_j);
+        }
+        load_messages(a, b);
+        __syncthreads();
+        d_state = d_args.state + d_flags[0] * state_words(q);
+        auto* outside = d_state + std::size_t(layer_words) * (q + distance);
+        if constexpr (SharedParity) {
+            d_parity = reinterpret_cast<parity*>(next);
+            next += parity_words(q);
+        } else {
+            d_parity = reinterpret_cast<parity*>(outside);
+            outside += parity_words(q);
+        }
+        d_wrap = d_args.wrap_shared ? next : outside;
+        d_external = outside + wrap_words;
+        load_parity(a, b);
+        if constexpr (External) {
+            load_external(a, b);
+        }
+        __syncthreads();
+    }
+
     __device__ void decode(std::uint32_t first, bool both)
     {
         const frame_place frame[2] = { d_args.frames.table[first],
                                        d_args.frames.table[first + both] };
-        load(d_args.frames.input + frame[0].input, d_args.frames.input + frame[1].input);
-        __syncthreads();
         unsigned active = both ? 3 : 1; // codewords that are not done
+        iterate<true>();
         for (std::uint32_t i = 1;; ++i) {
-            iterate();
             if (d_args.stop.early_stop) {
                 const auto valid = agreed(satisfied(active));
                 for (unsigned w = 0; w < 2; ++w) {
@@ -456,6 +480,7 @@ private:
                 }
                 return;
             }
+            iterate<false>();
         }
     }
 
@@ -475,49 +500,42 @@ private:
                          // it
     }
 
-    __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
+    __device__ void load_messages(const std::uint8_t* a, const std::uint8_t* b)
     {
-        const auto K = d_table.message_bits, q = d_table.q;
-        const auto* const from = reinterpret_cast<const uint2*>(a);
-        const auto* const and_from = reinterpret_cast<const uint2*>(b);
-        const auto inside = External ? d_table.shared_groups * (group / 8) : K / 8;
-        constexpr unsigned together = 6; // so that many loads are on their way
-        for (unsigned i = d_j; i < inside; i += together * threads) {
-            uint2 x[together], y[together];
+        const auto* const from = reinterpret_cast<const uint4*>(a);
+        const auto* const and_from = reinterpret_cast<const uint4*>(b);
+        const auto inside =
+            (External ? d_table.shared_groups * group : d_table.message_bits) / 8;
+        const auto vectors = (inside + 1) / 2; // of the last perhaps a half
+        constexpr unsigned together = 6;       // so that many loads are on their way
+        for (unsigned i = d_j; i < vectors; i += together * threads) {
+            uint4 x[together], y[together];
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
-                const auto at = min(i + k * threads, inside - 1);
+                const auto at = min(i + k * threads, vectors - 1);
                 x[k] = __ldcs(from + at);
                 y[k] = __ldcs(and_from + at);
             }
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
                 const auto at = i + k * threads;
-                if (at < inside) {
-                    load_four(at * 2, x[k].x, y[k].x);
-                    load_four(at * 2 + 1, x[k].y, y[k].y);
+                if (at < vectors) {
+                    load_four(at * 4, x[k].x, y[k].x);
+                    load_four(at * 4 + 1, x[k].y, y[k].y);
+                }
+                if (2 * at + 1 < inside) {
+                    load_four(at * 4 + 2, x[k].z, y[k].z);
+                    load_four(at * 4 + 3, x[k].w, y[k].w);
                 }
             }
         }
-        if constexpr (External) {
-            for (unsigned i = inside * 8 + d_j; i < K; i += threads) {
-                const auto x = a[i] ^ 0x80u, y = b[i] ^ 0x80u;
-                __stcg(d_external + i - inside * 8,
-                       bits(__hsub2(value_of(0x38003800u | x | y << 16), all(bias))));
-            }
-        }
-        load_parity(a, b);
-        kept none;
-#pragma unroll
-        for (unsigned w = 0; w < kept::words; ++w) {
-            none.word[w] = 0;
-        }
-        for (unsigned i = 0; i < q; ++i) {
-            none.store(typename kept::place(layer_state(i)));
-        }
-        if (d_j == 0) {
-            d_wrap[0] = bits(all(missing));
-        }
+    }
+    __device__ void load_external(const std::uint8_t* a, const std::uint8_t* b)
+    {
+        const unsigned i = d_table.shared_groups * group + d_j;
+        const auto x = a[i] ^ 0x80u, y = b[i] ^ 0x80u;
+        __stcg(d_external + d_j,
+               bits(__hsub2(value_of(0x38003800u | x | y << 16), all(bias))));
     }
 
     __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
@@ -534,7 +552,7 @@ private:
         const auto* const and_from = reinterpret_cast<const uint4*>(b) + first / 16;
         const unsigned vectors = (first % 16 + q + 15) / 16;
         std::uint32_t last = 0;
-        constexpr unsigned together = 3;
+        constexpr unsigned together = 4;
         for (unsigned v = 0; v < vectors; v += together) {
             uint4 x[together], y[together];
 #pragma unroll
@@ -554,6 +572,9 @@ private:
             }
         }
         d_wrap[d_j + 1] = bits(unpacked_parity(last));
+        if (d_j == 0) {
+            d_wrap[0] = bits(all(missing));
+        }
     }
     __device__ void
     load_parities(int i, std::uint32_t x, std::uint32_t y, std::uint32_t& last)
@@ -640,10 +661,16 @@ private:
         }
     }
 
-    // Past the last layer too, where there is room and nothing to be had.
+    // Past the last layer too, where there is room and nothing to be had. In the first
+    // iteration there are no messages, and nothing that was stored.
+    template <bool First>
     __device__ static void fetch(const chain& c, unsigned layers, fetched& f)
     {
-        f.m.load(c.state, layers);
+        if constexpr (First) {
+            f.m.clear();
+        } else {
+            f.m.load(c.state, layers);
+        }
         if constexpr (!SharedParity) {
             f.own = get_parity(c.own + layers * threads);
         }
@@ -667,13 +694,14 @@ private:
         p.second = f.m.second(d_constants);
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            p.at[e] = edge.place(e, d_j);
+            p.at[e] = edge.place(e, d_thread);
         }
         if constexpr (!SharedParity) {
             p.own = f.own;
         }
     }
 
+    template <bool First>
     __device__ void iterate()
     {
         const auto q = d_table.q;
@@ -688,17 +716,17 @@ private:
         prepared p[2];
 #pragma unroll
         for (unsigned k = 0; k < depth; ++k) {
-            fetch(c, k, f[k]);
+            fetch<First>(c, k, f[k]);
         }
         if constexpr (Ahead) {
             prepare(0, f[0], p[0]);
-            fetch(c, depth, f[0]);
+            fetch<First>(c, depth, f[0]);
         }
         const auto layers = [&](unsigned count) {
 #pragma unroll
             for (unsigned k = 0; k < depth; ++k) {
                 if (k < count) {
-                    do_layer(p[k % 2], p[(k + 1) % 2], f[(k + Ahead) % depth], c);
+                    do_layer<First>(p[k % 2], p[(k + 1) % 2], f[(k + Ahead) % depth], c);
                 }
             }
         };
@@ -712,6 +740,7 @@ private:
 
     // A layer, prepared; what was fetched is of the next, which is prepared here, and in
     // its place comes that of the next but one after it. Or, not ahead, a layer earlier.
+    template <bool First>
     __device__ void do_layer(prepared& now, prepared& next, fetched& f, chain& c)
     {
         if constexpr (!Ahead) {
@@ -740,7 +769,7 @@ private:
         if constexpr (Ahead) {
             prepare(c.layer + 1, f, next);
         }
-        fetch(c, distance, f);
+        fetch<First>(c, distance, f);
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
@@ -838,7 +867,7 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
-                const auto at = edge.place(e, d_j);
+                const auto at = edge.place(e, d_thread);
                 sum ^= external && e + 1 == MessageEdges ? __ldcg(&external_at(at))
                                                          : word_at(at);
             }
@@ -849,7 +878,8 @@ private:
     // The decision on the parity bit of layer i, in the sign bits.
     __device__ std::uint32_t parity_decision(unsigned i) const
     {
-        return i + 1 < d_table.q ? kept::decision(layer_state(i + 1)) : d_wrap[d_j + 1];
+        return i + 1 < d_table.q ? kept::decision(kept::load_decision(layer_state(i + 1)))
+                                 : d_wrap[d_j + 1];
     }
 
     // Calls use() with the signs of what the checks of layers \p first to \p end sum to.
@@ -857,18 +887,30 @@ private:
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const
     {
-        constexpr unsigned together = MessageEdges <= 12 ? 4 : 2;
-        for (unsigned i = first; i < end; i += together) {
-            std::uint32_t own[together];
+        // Decisions on their way while sums are made.
+        constexpr unsigned together = MessageEdges <= 5 ? 6 : MessageEdges <= 12 ? 4 : 2;
+        const auto last = d_table.q - 1;
+        const std::uint32_t of_last = d_wrap[d_j + 1];
+        std::uint32_t loaded[together], next[together];
+        const auto fetch_decisions = [&](unsigned i) {
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
-                own[k] = parity_decision(min(i + k, end - 1));
+                next[k] = kept::load_decision(layer_state(min(i + k + 1, last)));
             }
+        };
+        fetch_decisions(first);
+        for (unsigned i = first; i < end; i += together) {
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                loaded[k] = next[k];
+            }
+            fetch_decisions(i + together);
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
                 if (i + k < end) {
-                    use((before ^ own[k] ^ message_sum(i + k)) & signs);
-                    before = own[k];
+                    const auto own = i + k < last ? kept::decision(loaded[k]) : of_last;
+                    use((before ^ own ^ message_sum(i + k)) & signs);
+                    before = own;
                 }
             }
         }
@@ -990,6 +1032,7 @@ private:
     const chain_table& d_table;
     const pair_arguments& d_args;
     const unsigned d_j;
+    const typename entry::thread d_thread;
     const constants d_constants;
     std::uint32_t* d_flags; // the block's part of the state; violated checks
     parity* d_parity;
@@ -1011,8 +1054,8 @@ __global__ void __launch_bounds__(threads, Blocks)
                  const __grid_constant__ pair_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800
-    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External, Soft>(table,
-                                                                                arguments)
+    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External, Soft, Blocks>(
+        table, arguments)
         .run();
 #endif
 }

@@ -30,15 +30,8 @@ struct single_variant {
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table,
                                 bool filled,
-                                bool wrap,
-                                unsigned layers) = nullptr;
-};
-
-// What a block has in shared memory besides posteriors and the table.
-struct shared_room {
-    bool wrap;       // as wrap_shared
-    unsigned layers; // as shared_layers
-    std::size_t bytes;
+                                const shared_room& room) = nullptr;
+    unsigned least_layers = 0;
 };
 
 template <unsigned MessageEdges, bool Int16>
@@ -48,7 +41,8 @@ single_variant variant()
     return { decode_single<MessageEdges, Int16>,
              { MessageEdges, d::most_shared },
              d::state_words,
-             d::shared_bytes };
+             d::shared_bytes,
+             d::queued ? d::least_layers + 1 : 0 };
 }
 
 template <bool Int16>
@@ -79,13 +73,17 @@ public:
                  const message_rule& rule,
                  const single_variant& v,
                  const shared_room& shared,
+                 std::size_t shared_bytes,
                  unsigned each,
                  unsigned multiprocessors)
         : block_plan(each, multiprocessors),
           d_table(std::move(table)),
+          d_entries(
+              cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
           d_rule(rule),
           d_variant(v),
-          d_shared(shared)
+          d_shared(shared),
+          d_shared_bytes(shared_bytes)
     {
     }
 
@@ -110,19 +108,23 @@ public:
                                           limit * d_rule.sixteenths / 16,
                                           d_variant.form.filled,
                                           d_shared.wrap,
-                                          d_shared.layers };
+                                          d_shared.layers,
+                                          d_shared.long_queue,
+                                          d_entries.get() };
         const auto kernel = d_variant.kernel;
         const auto table = *d_table;
-        kernel<<<frames.count, singles::threads, d_shared.bytes, stream>>>(table,
+        kernel<<<frames.count, singles::threads, d_shared_bytes, stream>>>(table,
                                                                            arguments);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
 private:
     const std::unique_ptr<chain_table> d_table;
+    const cuda::buffer<std::uint32_t> d_entries;
     const message_rule d_rule;
     const single_variant d_variant;
     const shared_room d_shared;
+    const std::size_t d_shared_bytes;
 };
 
 } // namespace
@@ -144,40 +146,50 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
     const auto room = p.sharedMemPerBlockOptin;
     auto table = layers.table(v.form);
-    const auto bytes = [&](bool wrap, unsigned layers_there) {
-        return v.shared_bytes(*table, v.form.filled, wrap, layers_there);
+    const auto bytes = [&](const shared_room& r) {
+        return v.shared_bytes(*table, v.form.filled, r);
     };
     // A group of the largest codes is left out.
-    if (table && bytes(false, 0) > room && v.form.message_edges > 25) {
+    if (table && bytes({}) > room && v.form.message_edges > 25) {
         v.form.external = true;
         table = layers.table(v.form);
     }
-    if (!table || bytes(false, 0) > room) {
+    if (!table || bytes({}) > room || table->q < v.least_layers) {
         return nullptr;
     }
-    cuda::allow_shared(v.kernel, bytes(false, 0), "the code");
-    const auto blocks_with = [&](std::size_t shared) {
+    cuda::allow_shared(v.kernel, bytes({}), "the code");
+    const auto blocks_with = [&](const shared_room& r) {
         int blocks = 0;
-        if (shared <= room) {
+        if (bytes(r) <= room) {
             cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                            &blocks, v.kernel, int(singles::threads), shared),
+                            &blocks, v.kernel, int(singles::threads), bytes(r)),
                         "occupancy");
         }
         return blocks;
     };
-    const int most = blocks_with(bytes(false, 0));
+    const int most = blocks_with({});
     if (most == 0) {
         return nullptr;
     }
     // What the blocks leave of shared memory is used, for the L2 cache does not hold what
     // is kept of long codewords.
-    shared_room shared{ blocks_with(bytes(true, 0)) == most, table->q, 0 };
-    while (shared.layers > 0 && blocks_with(bytes(shared.wrap, shared.layers)) < most) {
-        --shared.layers;
+    shared_room shared{};
+    const auto unless_fewer = [&](shared_room with) {
+        if (blocks_with(with) == most) {
+            shared = with;
+        }
+    };
+    unless_fewer({ true, false, 0 });
+    unless_fewer(
+        { shared.wrap,
+          v.least_layers > 0 &&
+              table->q >= v.least_layers + singles::long_queue - singles::short_queue,
+          0 });
+    for (unsigned i = 1; i <= table->q && shared.layers + 1 == i; ++i) {
+        unless_fewer({ shared.wrap, shared.long_queue, i });
     }
-    shared.bytes = bytes(shared.wrap, shared.layers);
     return std::make_unique<singles_plan>(
-        std::move(table), rule, v, shared, most, p.multiProcessorCount);
+        std::move(table), rule, v, shared, bytes(shared), most, p.multiProcessorCount);
 }
 
 } // namespace device

@@ -10,7 +10,9 @@
  * check c + 1 leaves is kept; only from the last layer to the first it passes to the
  * neighbour. Messages are kept compressed: the two least magnitudes of each check, which
  * edge has the least, and the signs; those of the first layers in what is left of shared
- * memory, the others in memory that the L2 cache holds.
+ * memory, the others in memory that the L2 cache holds. Where it may not hold them, which
+ * is with floats and short layers, some layers are on their way to a queue in shared
+ * memory at any time.
  *
  * An edge that a layer lacks is to a posterior that no sum changes. There is a barrier
  * only before a layer that uses bits of a group in use since the last one. */
@@ -21,6 +23,7 @@
 #include "cuda_block_slots.cuh"
 #include "cuda_chain_entries.cuh"
 #include "cuda_soft.cuh"
+#include <cuda_pipeline.h>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -35,6 +38,15 @@ struct single_arguments : block_arguments {
     // layers from the first on.
     bool wrap_shared;
     std::uint32_t shared_layers;
+    bool long_queue; // of long_queue layers, else of short_queue; if there is one
+    const std::uint32_t* entries; // of a chain_table
+};
+
+// What a block has in shared memory besides posteriors and the table.
+struct shared_room {
+    // As in single_arguments.
+    bool wrap, long_queue;
+    unsigned layers;
 };
 
 namespace singles {
@@ -43,6 +55,8 @@ constexpr unsigned group = chain_table::group;
 constexpr unsigned threads = group;
 constexpr unsigned warps = threads / 32; // that are whole
 constexpr unsigned flag_words = 4;
+// Layers of a queue.
+constexpr unsigned long_queue = 8, short_queue = 3;
 constexpr std::uint32_t sign = 0x80000000u;
 constexpr float missing = 1e38f; // magnitude of an edge that is not there
 
@@ -342,16 +356,25 @@ class decoder
     static constexpr unsigned distance = depth + ahead;
 
     static constexpr unsigned wrap_words = threads + 4;
+    __host__ __device__ static constexpr unsigned queue_of(bool is_long)
+    {
+        return is_long ? long_queue : short_queue;
+    }
 
 public:
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
-    //! \p layers: as shared_layers.
+    //! What is kept of some layers is on its way to shared memory.
+    static constexpr bool queued = !Int16 && MessageEdges <= 9;
+    //! Which needs more layers than this and those fetched at once.
+    static constexpr unsigned least_layers = short_queue + distance;
     static std::size_t
-    shared_bytes(const chain_table& t, bool filled, bool wrap, unsigned layers)
+    shared_bytes(const chain_table& t, bool filled, const shared_room& room)
     {
-        return 4 * ((t.shared_groups + filled) * group + flag_words +
-                    (shared_table ? t.q * entry::words : 0) + (wrap ? wrap_words : 0) +
-                    layers * kept::layer_words);
+        return 4 *
+               ((t.shared_groups + filled) * group + flag_words +
+                (shared_table ? t.q * entry::words : 0) + (room.wrap ? wrap_words : 0) +
+                ((queued ? queue_of(room.long_queue) : 0) + room.layers) *
+                    kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
@@ -361,7 +384,10 @@ public:
     }
 
     __device__ decoder(const chain_table& table, const single_arguments& a)
-        : d_table(table), d_args(a), d_j(kept_in_register(threadIdx.x))
+        : d_table(table),
+          d_args(a),
+          d_j(kept_in_register(threadIdx.x)),
+          d_thread(threadIdx.x)
     {
         const auto q = table.q;
         auto* next = words() + (table.shared_groups + a.filled) * group;
@@ -379,11 +405,13 @@ public:
         if constexpr (shared_table) {
             d_entries = next;
             next += q * entry::words;
-            entry::copy(table, d_entries, d_j);
+            entry::copy(a.entries, q, d_entries, d_j);
         }
         d_wrap = reinterpret_cast<float*>(a.wrap_shared ? next : outside);
         d_external = reinterpret_cast<float*>(outside) + wrap_words;
         next += a.wrap_shared ? wrap_words : 0;
+        d_queue = unsigned(next - words());
+        next += queued ? queue_of(a.long_queue) * kept::layer_words : 0;
         d_shared_state = unsigned(next - words());
     }
 
@@ -398,12 +426,18 @@ public:
         load(channel);
         __syncthreads();
         iterate<true>();
+        if constexpr (queued) {
+            begin_queue();
+        }
         std::uint32_t i = 1;
         bool valid = false;
         while (!(d_args.stop.early_stop && (valid = agreed(satisfied()))) &&
                i < d_args.stop.max_iterations) {
             iterate<false>();
             ++i;
+        }
+        if constexpr (queued) {
+            __pipeline_wait_prior(0);
         }
         const auto violated = valid ? 0 : count_violated();
         if (d_j == 0) {
@@ -532,19 +566,67 @@ private:
         p.old = fetched.open();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            p.at[e] = edge.place(e, d_j);
+            p.at[e] = edge.place(e, d_thread);
         }
     }
 
     // What is kept of a layer; in the first iteration no messages, and nothing that was
     // stored.
     template <bool First>
-    __device__ void fetch(unsigned layer, kept& f) const
+    __device__ void fetch(unsigned layer, kept& f)
     {
         if constexpr (First) {
             f.begin(own_bit(min(max(layer, 1u), d_table.q) - 1));
+        } else if constexpr (queued) {
+            take(layer, f);
         } else {
             at_layer(layer, [&f](auto* at, bool shared) { f.load(at, shared); });
+        }
+    }
+
+    // Sends what is kept of a layer to the queue's place that is next. A thread takes
+    // out what it sent itself.
+    __device__ void send(unsigned layer, std::uint32_t* place) const
+    {
+        if (layer >= d_args.shared_layers) {
+            const auto* const from =
+                d_state + std::size_t(layer) * kept::layer_words + 4 * d_j;
+            __pipeline_memcpy_async(place + 4 * d_j, from, 16);
+        }
+        __pipeline_commit();
+    }
+    __device__ void begin_queue()
+    {
+        for (unsigned i = 0; i < queue_of(d_args.long_queue); ++i) {
+            send(i, words() + d_queue + i * kept::layer_words);
+        }
+        d_place = 0;
+    }
+    // Takes a layer, and sends a later one, which may be of the next iteration.
+    __device__ void take(unsigned layer, kept& f)
+    {
+        const auto q = d_table.q;
+        if (layer >= q) {
+            return;
+        }
+        unsigned length;
+        if (d_args.long_queue) {
+            length = long_queue;
+            __pipeline_wait_prior(long_queue - 1);
+        } else {
+            length = short_queue;
+            __pipeline_wait_prior(short_queue - 1);
+        }
+        auto* const place = words() + d_queue + d_place;
+        f.load(layer < d_args.shared_layers
+                   ? words() + d_shared_state + layer * kept::layer_words
+                   : place,
+               true);
+        const auto later = layer + length;
+        send(later < q ? later : later - q, place);
+        d_place += kept::layer_words;
+        if (d_place == length * kept::layer_words) {
+            d_place = 0;
         }
     }
 
@@ -686,23 +768,53 @@ private:
         return next.posterior_before();
     }
 
+    // Signs of what the message bits of a check in layer i sum to.
+    __device__ std::uint32_t message_sum(unsigned i) const
+    {
+        const auto edge = entry_of(i);
+        const auto head = d_table.layer[i];
+        std::uint32_t sum = 0;
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            sum ^= bits(get_posterior(edge.place(e, d_thread), is_external(head, e)));
+        }
+        return sum;
+    }
+
     // Calls use() with the signs of what the checks of layers \p first to \p end sum to.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const
     {
-#pragma unroll 2
-        for (unsigned i = first; i < end; ++i) {
-            const auto edge = entry_of(i);
-            const auto head = d_table.layer[i];
-            const float own_posterior = parity_posterior(i);
-            std::uint32_t sum = bits(parity_before) ^ bits(own_posterior);
+        // Posteriors on their way while sums are made.
+        constexpr unsigned together = MessageEdges <= 12 ? 4 : 2;
+        const auto last = d_table.q - 1;
+        const float of_last = d_wrap[d_j + 1];
+        kept loaded[together], next[together];
+        const auto fetch_records = [&](unsigned i) {
 #pragma unroll
-            for (unsigned e = 0; e < MessageEdges; ++e) {
-                sum ^= bits(get_posterior(edge.place(e, d_j), is_external(head, e)));
+            for (unsigned k = 0; k < together; ++k) {
+                at_layer(min(i + k + 1, last),
+                         [&next, k](auto* at, bool shared) { next[k].load(at, shared); });
             }
-            parity_before = own_posterior;
-            use(sum & sign);
+        };
+        fetch_records(first);
+        for (unsigned i = first; i < end; i += together) {
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                loaded[k] = next[k];
+            }
+            fetch_records(i + together);
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (i + k < end) {
+                    const float own_posterior =
+                        i + k < last ? loaded[k].posterior_before() : of_last;
+                    use((bits(parity_before) ^ bits(own_posterior) ^ message_sum(i + k)) &
+                        sign);
+                    parity_before = own_posterior;
+                }
+            }
         }
     }
 
@@ -783,11 +895,13 @@ private:
     const chain_table& d_table;
     const single_arguments& d_args;
     const unsigned d_j;
+    const typename entry::thread d_thread;
     const channel_value* d_own_bits; // of the parity bits that the thread has, in layers
     std::uint32_t* d_flags;          // the block's part of the state; violated checks
     float* d_wrap; // posteriors of the last layer's parity bits, of check j − 1 at j
     std::uint32_t* d_state;
-    unsigned d_shared_state; // words before it in shared memory
+    // Words before them in shared memory, and in the queue before its next place.
+    unsigned d_shared_state, d_queue, d_place;
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };
