@@ -228,7 +228,7 @@ def main():
     parser.add_argument("--decoders", default="viterbi,ldpc,sync")
     parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1,
-                        help="that decode, or copy ordinary arrays where a device does")
+                        help="that decode; where a device does, four or more copy arrays")
     parser.add_argument("--batch", type=int, default=0, help="as decoders have it; 0: chosen")
     parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
     parser.add_argument("--most", type=int, default=100000, help="frames per call")

@@ -215,6 +215,8 @@ TYPED_TEST(decoders, options_out_of_range_are_refused_by_name)
     using r = run_options&;
     EXPECT_EQ(refused([](r o) { o.slots = 17; }), "slots is 17: allowed are 1 to 16");
     EXPECT_EQ(refused([](r o) { o.threads = 0; }), "threads is 0: allowed are 1 to 256");
+    EXPECT_EQ(refused([](r o) { o.copy_threads = 257; }),
+              "copy_threads is 257: allowed are 0 to 256");
     EXPECT_EQ(refused([](r o) { o.devices = {}; }),
               "number of devices is 0: allowed are 1 to 16");
     EXPECT_EQ(refused([](r o) { o.max_latency_ms = -1; }),
@@ -271,10 +273,12 @@ TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
 
 // Enough input for threads to copy it, of which the first item is pushed by itself.
 template <class Decoder, class Options>
-std::vector<std::uint8_t> decoded_with_threads(Options o, unsigned threads)
+std::vector<std::uint8_t>
+decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
 {
     o.where = backend::cuda;
     o.threads = threads;
+    o.copy_threads = copy_threads;
     o.batch = 1000;
     std::mt19937 random(1);
     std::vector<float> values(700000);
@@ -307,9 +311,11 @@ TEST(decoders_copying, threads_do_not_change_what_is_decoded)
     const auto bits = decoded_with_threads<viterbi_decoder>(viterbi, 1);
     EXPECT_GT(bits.size(), 40000u);
     EXPECT_EQ(decoded_with_threads<viterbi_decoder>(viterbi, 4), bits);
+    EXPECT_EQ(decoded_with_threads<viterbi_decoder>(viterbi, 1, 4), bits);
     const auto messages = decoded_with_threads<ldpc_decoder>(ldpc, 1);
     EXPECT_EQ(messages.size(), 700000 / 16200 * 14400u / 8);
     EXPECT_EQ(decoded_with_threads<ldpc_decoder>(ldpc, 4), messages);
+    EXPECT_EQ(decoded_with_threads<ldpc_decoder>(ldpc, 1, 4), messages);
 }
 
 // Frames of several codes in pieces of any size, and whole, while the scale changes.

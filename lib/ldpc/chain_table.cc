@@ -77,9 +77,8 @@ namespace {
 
 chain_table::edge to_group(unsigned group, unsigned shift)
 {
-    return { float(shift),
-             (int(chain_table::bytes * group) - 4 * int(shift)) *
-                 chain_table::least_float };
+    const int start = int(chain_table::bytes * group) - 4 * int(shift);
+    return { float(shift), start < 0 ? 0x80000000u | unsigned(-start) : unsigned(start) };
 }
 
 } // namespace

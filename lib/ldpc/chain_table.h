@@ -18,8 +18,9 @@ namespace device {
 /*!
  * Thread j of a circulant of shift s wants bit (j − s) mod 360 of its group. Its byte
  * offset is that of the group and 4·(j − s), and 1440 more where j is less than s. These
- * are sums of floats, since the pipe of integers is the fuller one: of an offset n, of
- * the least float there is, whose bits are n.
+ * are sums of floats, since the pipe of integers is the fuller one: an offset n is n
+ * times the least float there is, whose bits are n. So kernels must not take such floats
+ * for 0 (--ftz), and the host, which may be told to, does not compute with them.
  *
  * A layer begins with its deferred edges, in the order of their rounds (layer_plan.h),
  * and the edges that write the same bits follow.
@@ -27,7 +28,8 @@ namespace device {
 struct chain_table {
     struct edge {
         float shift; //!< s
-        float start; //!< byte offset of the group less 4·s, as least floats
+        //! The offset of the group less 4·s, as bits of such a float.
+        std::uint32_t start;
     };
     static constexpr unsigned group = 360;       //!< bits, and checks of a layer
     static constexpr unsigned bytes = 4 * group; //!< of a group's posteriors
@@ -40,8 +42,6 @@ struct chain_table {
     //! There are deferred edges.
     static constexpr std::uint32_t shares = 1u << 18;
     // From round_at on, a bit for each deferred edge: the first of a round.
-
-    static constexpr float least_float = 0x1p-149f;
 
     //! Layers as chain_entry has them.
     std::vector<std::uint32_t> entries(unsigned message_edges) const;

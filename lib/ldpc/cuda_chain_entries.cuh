@@ -37,7 +37,7 @@ struct chain_entry {
     // Byte offset of edge e's posterior.
     __device__ std::uint32_t place(unsigned e, const thread& t) const
     {
-        constexpr float all = chain_table::bytes * chain_table::least_float;
+        constexpr float all = chain_table::bytes * 0x1p-149f;
         const float before = __saturatef(__fsub_rn(shift(e), t.j)); // 0 or 1
         return __float_as_uint(fmaf(before, all, __fadd_rn(start(e), t.four_j)));
     }
@@ -72,7 +72,7 @@ struct chain_entry {
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             r.word[2 * e] = __float_as_uint(edge[e].shift);
-            r.word[2 * e + 1] = __float_as_uint(edge[e].start);
+            r.word[2 * e + 1] = edge[e].start;
         }
         r.word[2 * MessageEdges] = table.layer[layer];
         return r;

@@ -35,6 +35,7 @@ inline void check_run_options(const run_options& run, std::size_t most_pieces)
             run.slots,
             from(1, most_slots));
     require(run.threads >= 1 && run.threads <= 256, "threads", run.threads, from(1, 256));
+    require(run.copy_threads <= 256, "copy_threads", run.copy_threads, from(0, 256));
     require(run.batch <= most_pieces, "batch", run.batch, from(0, most_pieces));
     require(!run.devices.empty() && run.devices.size() <= 16,
             "number of devices",
@@ -246,7 +247,7 @@ protected:
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
-        if (d_run.threads > 1 && d_on_device) {
+        if (d_on_device) {
             d_copies(units, bytes, part);
         } else {
             part(0, units);
@@ -416,7 +417,7 @@ private:
     lent_memory d_locked; // memory to lend from, whose pages are locked
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // where a device decodes
-    copy_team d_copies{ d_run.threads };
+    copy_team d_copies{ d_run.copy_threads ? d_run.copy_threads : d_run.threads };
 };
 
 } // namespace gr::gpufec

@@ -8,6 +8,7 @@ converted silently: an array of another type, or one with gaps, is refused.
 """
 
 import math
+import os
 import threading
 
 import numpy as np
@@ -280,8 +281,10 @@ class _Output:
 
 
 def _run(batch, slots, backend, device, devices, threads, most=0):
+    # One thread copies less than the link to a GPU carries.
     return {"batch": batch, "slots": slots, "backend": backend, "device": device,
-            "devices": list(devices), "threads": threads, "most": most}
+            "devices": list(devices), "threads": threads, "most": most,
+            "copy_threads": min(4, len(os.sched_getaffinity(0)))}
 
 
 def _check_device(view, run):

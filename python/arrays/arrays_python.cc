@@ -19,6 +19,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace py = pybind11;
@@ -55,6 +56,7 @@ void set_run(run_options& run, const py::dict& given)
                     given["devices"].cast<std::vector<int>>(),
                     given["threads"].cast<int>(),
                     run.device_timeout_ms);
+    run.copy_threads = std::max(run.threads, given["copy_threads"].cast<unsigned>());
     run.most = given["most"].cast<std::size_t>();
 }
 

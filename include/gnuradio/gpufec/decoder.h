@@ -43,9 +43,10 @@ struct run_options {
     double max_latency_ms = 50; //!< the longest that a batch waits to fill, from 0
     backend where = backend::automatic;
     std::vector<int> devices = { 0 }; //!< CUDA devices (1 to 16), dealt batches in turn
-    //! Of the CPU backend, 1 to 256; where a GPU decodes, of those that copy what is
-    //! pushed to the Viterbi and LDPC decoders, up to 8
-    unsigned threads = 1;
+    unsigned threads = 1;             //!< of the CPU backend, 1 to 256
+    //! Where a GPU decodes, that copy what is pushed to the Viterbi and LDPC decoders, up
+    //! to 256, of which 8 are taken; 0: as many as threads says
+    unsigned copy_threads = 0;
     //! That a device has for a batch, once those before it are finished, before it is
     //! given up: up to 1e9; 0: for ever
     double device_timeout_ms = 10000;
