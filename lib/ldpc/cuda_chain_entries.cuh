@@ -22,7 +22,6 @@ struct chain_entry {
 
     __device__ float shift(unsigned e) const { return __uint_as_float(word[2 * e]); }
     __device__ float start(unsigned e) const { return __uint_as_float(word[2 * e + 1]); }
-
     __device__ std::uint32_t head() const { return word[2 * MessageEdges]; }
 
     // A thread's number, and its byte offset in a group of shift 0.
@@ -78,6 +77,34 @@ struct chain_entry {
         return r;
     }
 };
+
+// Calls use(i, x) for each layer from \p first to \p end, with what load(i, x) has got of
+// it while those before it were used.
+template <class Loaded, unsigned Together, class Load, class Use>
+__device__ void each_loaded_ahead(unsigned first, unsigned end, Load&& load, Use&& use)
+{
+    Loaded loaded[Together], next[Together];
+    const auto load_some = [&](unsigned i) {
+#pragma unroll
+        for (unsigned k = 0; k < Together; ++k) {
+            load(i + k, next[k]);
+        }
+    };
+    load_some(first);
+    for (unsigned i = first; i < end; i += Together) {
+#pragma unroll
+        for (unsigned k = 0; k < Together; ++k) {
+            loaded[k] = next[k];
+        }
+        load_some(i + Together);
+#pragma unroll
+        for (unsigned k = 0; k < Together; ++k) {
+            if (i + k < end) {
+                use(i + k, loaded[k]);
+            }
+        }
+    }
+}
 
 } // namespace device
 } // namespace gr::gpufec::ldpc

@@ -887,33 +887,20 @@ private:
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const
     {
-        // Decisions on their way while sums are made.
         constexpr unsigned together = MessageEdges <= 5 ? 6 : MessageEdges <= 12 ? 4 : 2;
         const auto last = d_table.q - 1;
         const std::uint32_t of_last = d_wrap[d_j + 1];
-        std::uint32_t loaded[together], next[together];
-        const auto fetch_decisions = [&](unsigned i) {
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                next[k] = kept::load_decision(layer_state(min(i + k + 1, last)));
-            }
-        };
-        fetch_decisions(first);
-        for (unsigned i = first; i < end; i += together) {
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                loaded[k] = next[k];
-            }
-            fetch_decisions(i + together);
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                if (i + k < end) {
-                    const auto own = i + k < last ? kept::decision(loaded[k]) : of_last;
-                    use((before ^ own ^ message_sum(i + k)) & signs);
-                    before = own;
-                }
-            }
-        }
+        each_loaded_ahead<std::uint32_t, together>(
+            first,
+            end,
+            [&](unsigned i, std::uint32_t& word) { // past the last layer too
+                word = kept::load_decision(layer_state(min(i + 1, last)));
+            },
+            [&](unsigned i, std::uint32_t word) {
+                const auto own = i < last ? kept::decision(word) : of_last;
+                use((before ^ own ^ message_sum(i)) & signs);
+                before = own;
+            });
     }
 
     // Which of the codewords in \p candidates satisfy every check.

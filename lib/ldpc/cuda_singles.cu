@@ -42,7 +42,7 @@ single_variant variant()
              { MessageEdges, d::most_shared },
              d::state_words,
              d::shared_bytes,
-             d::queued ? d::least_layers + 1 : 0 };
+             d::least_layers };
 }
 
 template <bool Int16>

@@ -365,8 +365,8 @@ public:
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
     //! What is kept of some layers is on its way to shared memory.
     static constexpr bool queued = !Int16 && MessageEdges <= 9;
-    //! Which needs more layers than this and those fetched at once.
-    static constexpr unsigned least_layers = short_queue + distance;
+    //! Which needs so many layers, and one more for each that it is longer.
+    static constexpr unsigned least_layers = queued ? short_queue + distance + 1 : 0;
     static std::size_t
     shared_bytes(const chain_table& t, bool filled, const shared_room& room)
     {
@@ -786,36 +786,21 @@ private:
     __device__ void
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const
     {
-        // Posteriors on their way while sums are made.
         constexpr unsigned together = MessageEdges <= 12 ? 4 : 2;
         const auto last = d_table.q - 1;
         const float of_last = d_wrap[d_j + 1];
-        kept loaded[together], next[together];
-        const auto fetch_records = [&](unsigned i) {
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                at_layer(min(i + k + 1, last),
-                         [&next, k](auto* at, bool shared) { next[k].load(at, shared); });
-            }
-        };
-        fetch_records(first);
-        for (unsigned i = first; i < end; i += together) {
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                loaded[k] = next[k];
-            }
-            fetch_records(i + together);
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                if (i + k < end) {
-                    const float own_posterior =
-                        i + k < last ? loaded[k].posterior_before() : of_last;
-                    use((bits(parity_before) ^ bits(own_posterior) ^ message_sum(i + k)) &
-                        sign);
-                    parity_before = own_posterior;
-                }
-            }
-        }
+        each_loaded_ahead<kept, together>(
+            first,
+            end,
+            [&](unsigned i, kept& next) { // past the last layer too
+                at_layer(min(i + 1, last),
+                         [&next](auto* at, bool shared) { next.load(at, shared); });
+            },
+            [&](unsigned i, const kept& next) {
+                const float own_posterior = i < last ? next.posterior_before() : of_last;
+                use((bits(parity_before) ^ bits(own_posterior) ^ message_sum(i)) & sign);
+                parity_before = own_posterior;
+            });
     }
 
     __device__ unsigned satisfied() const
