@@ -11,6 +11,7 @@ namespace device {
 
 chain_layers::chain_layers(const ldpc_code& code)
     : d_layers(code.addresses().empty() ? 0 : code.q()),
+      d_order(code),
       d_message_bits(code.n() - code.checks())
 {
     for (unsigned g = 0; g < code.addresses().size(); ++g) {
@@ -95,9 +96,35 @@ std::vector<std::uint32_t> chain_table::entries(unsigned message_edges) const
     return all;
 }
 
+void chain_layers::set_barriers(chain_table& table) const
+{
+    // What a chain's first layer leaves of the bit before it is fetched so many layers
+    // before the last one of the chain that ends there: of two chains phases later.
+    constexpr unsigned ahead = 4;
+    std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);
+    const bool one = d_order.chains() == 1;
+    for (unsigned c = 0; c < d_order.chains(); ++c) {
+        barriers needed(d_message_bits / chain_table::group);
+        bool since_first = false; // a barrier after the first layer
+        unsigned i = d_order.begins[c];
+        for (const auto& p : d_order.phases) {
+            if (&p != &d_order.phases.front()) {
+                table.layer[i] = chain_table::phase;
+                needed.passed();
+            }
+            for (const auto after = i + p[c]; i < after; ++i) {
+                bool own = needed.before(d_layers[i]);
+                own |= one && i > 0 && i + ahead >= table.q && !since_first;
+                since_first |= i > 0 && own;
+                table.layer[i] |= own ? chain_table::barrier : 0;
+            }
+        }
+    }
+}
+
 std::unique_ptr<chain_table> chain_layers::table(const form& f) const
 {
-    auto table = std::make_unique<chain_table>();
+    auto table = std::make_unique<chain_table>(); // zeros
     const unsigned q = unsigned(d_layers.size());
     if (d_largest == 0 || d_largest > f.message_edges || q > std::size(table->layer) ||
         q * f.message_edges > std::size(table->edges)) {
@@ -107,32 +134,26 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
     table->q = q;
     table->message_bits = d_message_bits;
     table->shared_groups = groups - f.external;
-    barriers needed(groups);
-    bool since_first = false; // a barrier after the first layer
+    set_barriers(*table);
     for (unsigned i = 0; i < q; ++i) {
         auto layer = d_layers[i];
         std::uint32_t head = unsigned(layer.size());
         unsigned deferred = 0, shared = 0;
         for (const auto& e : layer) {
-            if (e.round && (deferred == 0 || e.round != layer[deferred - 1].round)) {
-                head |= 1u << (chain_table::round_at + deferred);
+            if (e.round > 1) {
+                head |= chain_table::several_rounds;
+                if (e.round != layer[deferred - 1].round) {
+                    head |= 1u << (chain_table::round_at + deferred);
+                }
             }
             deferred += e.round > 0;
             shared += e.shared;
         }
-        if (shared > f.most_shared) {
+        if (shared > f.most_shared || deferred > f.most_deferred) {
             return nullptr;
         }
         head |= deferred << chain_table::deferred_at;
         head |= deferred ? chain_table::shares : 0;
-        // What a thread kept of its neighbour's bit in the first layer that one fetches
-        // some layers before the last.
-        bool barrier = needed.before(layer) && i > 0;
-        if (i > 0 && i + 4 >= q && !since_first) {
-            barrier = true;
-        }
-        since_first |= i > 0 && barrier;
-        head |= barrier ? chain_table::barrier : 0;
         if (f.external) {
             for (std::size_t e = 0; e < layer.size(); ++e) {
                 if (layer[e].group == groups - 1) {
@@ -146,7 +167,7 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
                 }
             }
         }
-        table->layer[i] = head;
+        table->layer[i] |= head;
         auto* const edges = table->edges + i * f.message_edges;
         for (std::size_t e = 0; e < layer.size(); ++e) {
             const bool outside = f.external && layer[e].group == groups - 1;

@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H
 #define INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H
 
+#include "chain_order.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <cstdint>
 #include <memory>
@@ -35,18 +36,23 @@ struct chain_table {
     static constexpr unsigned bytes = 4 * group; //!< of a group's posteriors
     // Of a layer: degree in the lowest byte; deferred edges; what follows.
     static constexpr unsigned deferred_at = 8, round_at = 20;
-    //! Bits of this layer were in use since the last barrier.
+    //! The first layer of a phase but the first: a barrier of all chains.
+    static constexpr std::uint32_t phase = 1u << 19;
+    //! Bits of this layer were in use since the last barrier: a barrier of its chain.
     static constexpr std::uint32_t barrier = 1u << 16;
     //! The last edge is to the group in device memory.
     static constexpr std::uint32_t external = 1u << 17;
     //! There are deferred edges.
     static constexpr std::uint32_t shares = 1u << 18;
-    // From round_at on, a bit for each deferred edge: the first of a round.
+    //! Some are of a group's third edge or a later one.
+    static constexpr std::uint32_t several_rounds = 1u << 12;
+    // From round_at on, a bit for each deferred edge: the first of a round but the first.
 
     //! Layers as chain_entry has them.
     std::vector<std::uint32_t> entries(unsigned message_edges) const;
 
     std::uint32_t q;
+    std::uint32_t begins[3]; //!< of the chains, see chain_order.h
     std::uint32_t message_bits;
     std::uint32_t shared_groups; //!< posteriors of these are in shared memory
     edge edges[880];
@@ -60,10 +66,29 @@ constexpr unsigned chain_entry_words(unsigned message_edges)
 }
 
 //! The most edges of a layer, of so many message edges, to bits that have several there,
-//! for which kernels have code.
+//! for which kernels have code: what the standards' codes need.
 constexpr unsigned chain_most_shared(unsigned message_edges)
 {
-    return message_edges <= 5 ? 2 : message_edges <= 8 ? 4 : message_edges <= 12 ? 6 : 12;
+    return message_edges <= 5    ? 2
+           : message_edges <= 8  ? 4
+           : message_edges <= 9  ? 5
+           : message_edges <= 12 ? 6
+           : message_edges <= 16 ? 7
+           : message_edges <= 20 ? 9
+           : message_edges <= 25 ? 12
+                                 : 8;
+}
+
+//! How many of them are deferred.
+constexpr unsigned chain_most_deferred(unsigned message_edges)
+{
+    return message_edges <= 5    ? 1
+           : message_edges <= 8  ? 2
+           : message_edges <= 12 ? 3
+           : message_edges <= 16 ? 4
+           : message_edges <= 20 ? 5
+           : message_edges <= 25 ? 6
+                                 : 4;
 }
 
 //! The layers of a code from which tables are made.
@@ -76,6 +101,7 @@ public:
     struct form {
         unsigned message_edges = 0; //!< of a layer
         unsigned most_shared = 0;   //!< edges of a layer to bits that have several
+        unsigned most_deferred = 0; //!< of those
         bool external = false;      //!< the last group is in device memory
         //! Edges that a layer lacks are to a group after those in shared memory.
         bool filled = false;
@@ -83,6 +109,7 @@ public:
     //! None where the code does not suit the form.
     std::unique_ptr<chain_table> table(const form& f) const;
 
+    unsigned chains() const { return d_order.chains(); }
     unsigned message_bits() const { return d_message_bits; } //!< shortened ones too
     unsigned largest() const { return d_largest; } //!< message edges of a layer; 0: none
     bool irregular() const { return d_irregular; } //!< layers differ in their degree
@@ -94,8 +121,11 @@ private:
     };
     class barriers;
 
+    void set_barriers(chain_table& table) const;
+
     // Deferred edges by their rounds, those that write the same bits, the others.
     std::vector<std::vector<edge>> d_layers;
+    chain_order d_order;
     unsigned d_message_bits, d_largest = 0;
     bool d_irregular = false;
 };

@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "chain_order.h"
 #include "circulant_code.h"
 
 namespace gr::gpufec::ldpc {
@@ -25,7 +26,11 @@ circulant_code::circulant_code(const ldpc_code& code)
             to.push_back({ std::uint16_t(g), std::uint16_t(shift) });
         }
     }
-    for (unsigned i = 0; i < q; ++i) {
+    std::uint32_t with_first = 0;
+    for (const unsigned i : chain_order(code).layers()) {
+        if (i == 0) {
+            with_first = std::uint32_t(d_layers.size());
+        }
         auto& e = edges[i];
         e.insert(e.begin(), added[i].begin(), added[i].end());
         const auto before = std::uint16_t(groups + (i + q - 1) % q);
@@ -38,7 +43,8 @@ circulant_code::circulant_code(const ldpc_code& code)
         d_edges.insert(d_edges.end(), e.begin(), e.end());
     }
     d_view = {
-        groups, q, std::uint32_t(d_edges.size()), d_layers.data(), d_edges.data()
+        groups,        q, std::uint32_t(d_edges.size()), with_first, d_layers.data(),
+        d_edges.data()
     };
 }
 

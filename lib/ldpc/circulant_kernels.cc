@@ -306,11 +306,14 @@ private:
 
     void iterate(bool first)
     {
-        without_bit_before_first(20000, [&] { decode_layer(d_code.layers[0], first); });
-        const auto& l = d_code.layers[0];
-        d_messages[std::size_t(l.first_edge + l.degree - 1) * row] = bias;
-        for (unsigned i = 1; i < d_code.q; ++i) {
-            decode_layer(d_code.layers[i], first);
+        for (unsigned i = 0; i < d_code.q; ++i) {
+            const auto& l = d_code.layers[i];
+            if (i == d_code.with_first) {
+                without_bit_before_first(20000, [&] { decode_layer(l, first); });
+                d_messages[std::size_t(l.first_edge + l.degree - 1) * row] = bias;
+            } else {
+                decode_layer(l, first);
+            }
         }
     }
 
@@ -432,9 +435,13 @@ private:
     unsigned violated(bool any)
     {
         unsigned count = 0;
-        without_bit_before_first(bias, [&] { count = violated(d_code.layers[0]); });
-        for (unsigned i = 1; i < d_code.q && !(any && count > 0); ++i) {
-            count += violated(d_code.layers[i]);
+        for (unsigned i = 0; i < d_code.q && !(any && count > 0); ++i) {
+            const auto& l = d_code.layers[i];
+            if (i == d_code.with_first) {
+                without_bit_before_first(bias, [&] { count += violated(l); });
+            } else {
+                count += violated(l);
+            }
         }
         return count;
     }

@@ -31,12 +31,14 @@ struct layer {
 };
 
 //! Groups are those of the message, then q of parity bits: bit j of parity group i is
-//! number q·j + i. Layer i has parity groups i and i − 1, and layer 0 the last one,
-//! turned by one place, but for its first check.
+//! number q·j + i. A layer has parity groups i and i − 1; that of group 0 has the last
+//! one, turned by one place, but for its first check. Layers are in the order of
+//! decoding.
 struct code_view {
     std::uint32_t message_groups;
     std::uint32_t q; //!< layers; at least 2
     std::uint32_t edges;
+    std::uint32_t with_first; //!< the layer of the code's first check
     const layer* layers;
     const edge* edge_list;
 };

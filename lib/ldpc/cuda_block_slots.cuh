@@ -22,6 +22,19 @@ __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 #endif
 }
 
+// The same for what is equal in all threads, where the compiler is not to know that
+// either: an instruction with such an operand has no room for a constant.
+__device__ inline std::uint32_t kept_in_each(std::uint32_t x)
+{
+#ifdef __CUDA_ARCH__
+    std::uint32_t lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return kept_in_register(x + lane / 32);
+#else
+    return x;
+#endif
+}
+
 // A slot of the messages' memory that no other block has; for one thread.
 __device__ inline unsigned take_slot(const block_arguments& a)
 {

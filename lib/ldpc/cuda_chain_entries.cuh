@@ -9,10 +9,102 @@
 
 #include "chain_table.h"
 #include "cuda_block_slots.cuh"
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 namespace gr::gpufec::ldpc {
 namespace device {
+
+// A block's shared memory, which begins with posteriors.
+__device__ inline std::uint32_t* shared_words()
+{
+    extern __shared__ uint4 shared_memory[];
+    return reinterpret_cast<std::uint32_t*>(shared_memory);
+}
+// By its address, as instructions for shared memory take it: a pointer would be that and
+// what it has to be added to. Without a cluster it is below 2^23.
+__device__ inline std::uint32_t get_shared(std::uint32_t address)
+{
+#ifdef __CUDA_ARCH__
+    std::uint32_t x;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address));
+    return x;
+#else
+    return shared_words()[address / 4];
+#endif
+}
+__device__ inline void set_shared(std::uint32_t address, std::uint32_t x)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x));
+#else
+    shared_words()[address / 4] = x;
+#endif
+}
+__device__ inline uint4 get_shared_vector(std::uint32_t address)
+{
+#ifdef __CUDA_ARCH__
+    uint4 x;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                 : "r"(address));
+    return x;
+#else
+    return reinterpret_cast<const uint4*>(shared_words())[address / 16];
+#endif
+}
+// Copies a vector from device memory, for __pipeline_commit() and _wait_prior().
+__device__ inline void copy_to_shared(std::uint32_t address, const void* from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address),
+                 "l"(__cvta_generic_to_global(from))
+                 : "memory");
+#elif defined(__CUDA_ARCH__)
+    *static_cast<uint4*>(__cvta_shared_to_generic(address)) =
+        *static_cast<const uint4*>(from);
+#else
+    __pipeline_memcpy_async(shared_words() + address / 4, from, 16);
+#endif
+}
+__device__ inline std::uint32_t shared_begin()
+{
+#ifdef __CUDA_ARCH__
+    return std::uint32_t(__cvta_generic_to_shared(shared_words()));
+#else
+    return 0;
+#endif
+}
+
+__device__ inline std::uint32_t shared_address(const std::uint32_t* word)
+{
+    return shared_begin() + 4 * std::uint32_t(word - shared_words());
+}
+
+// A thread's number, and the address of its posterior in group 0 for a shift of 0, as
+// least floats. A thread without a check has one place for all, \p spare.
+template <bool SomeSpare>
+struct chain_thread {
+    float j, address, factor;
+    __device__ chain_thread(unsigned number, bool has_check, std::uint32_t* spare)
+    {
+        const auto kept = [](std::uint32_t x) {
+            return __uint_as_float(kept_in_register(x));
+        };
+        if (!SomeSpare || has_check) {
+            j = float(number);
+            address = __uint_as_float(shared_begin() + 4 * number);
+        } else {
+            j = 1e9f;
+            address = __uint_as_float(shared_address(spare));
+        }
+        j = kept(__float_as_uint(j));
+        address = kept(__float_as_uint(address));
+        if constexpr (SomeSpare) {
+            factor = kept(__float_as_uint(has_check ? 1.0f : 0.0f));
+        }
+    }
+};
 
 // A layer: edges, head, up to whole vectors.
 template <unsigned MessageEdges>
@@ -24,28 +116,25 @@ struct chain_entry {
     __device__ float start(unsigned e) const { return __uint_as_float(word[2 * e + 1]); }
     __device__ std::uint32_t head() const { return word[2 * MessageEdges]; }
 
-    // A thread's number, and its byte offset in a group of shift 0.
-    struct thread {
-        float j, four_j; // the latter as least floats
-        __device__ explicit thread(unsigned number)
-        {
-            j = __uint_as_float(kept_in_register(__float_as_uint(float(number))));
-            four_j = __uint_as_float(kept_in_register(4 * number));
-        }
-    };
-    // Byte offset of edge e's posterior.
-    __device__ std::uint32_t place(unsigned e, const thread& t) const
+    // Address of edge e's posterior.
+    template <bool SomeSpare>
+    __device__ std::uint32_t place(unsigned e, const chain_thread<SomeSpare>& t) const
     {
         constexpr float all = chain_table::bytes * 0x1p-149f;
         const float before = __saturatef(__fsub_rn(shift(e), t.j)); // 0 or 1
-        return __float_as_uint(fmaf(before, all, __fadd_rn(start(e), t.four_j)));
+        const float first = SomeSpare ? fmaf(start(e), t.factor, t.address)
+                                      : __fadd_rn(start(e), t.address);
+        return __float_as_uint(fmaf(before, all, first));
     }
 
-    // Copies all layers to shared memory; thread j of a block.
-    __device__ static void
-    copy(const std::uint32_t* entries, unsigned q, std::uint32_t* to, unsigned j)
+    // Copies all layers to shared memory; a thread of so many.
+    __device__ static void copy(const std::uint32_t* entries,
+                                unsigned q,
+                                std::uint32_t* to,
+                                unsigned number,
+                                unsigned threads)
     {
-        for (unsigned i = j; i < q * (words / 4); i += chain_table::group) {
+        for (unsigned i = number; i < q * (words / 4); i += threads) {
             reinterpret_cast<uint4*>(to)[i] =
                 __ldcg(reinterpret_cast<const uint4*>(entries) + i);
         }

@@ -37,6 +37,7 @@ circulant_variant choose(unsigned degree)
 struct host_table {
     circulant_table table{};
     std::vector<circulant_table::edge> edges;
+    std::vector<circulant_table::unit> units;
 };
 
 // Threads of a team: layers in so many parts that as many threads as there can be are
@@ -84,6 +85,7 @@ bool make_table(const ldpc_code& code,
     }
     t.team_words = (code.n() + 3) / 4 * 4;
     t.team = team_threads(largest, v.most_threads, shared_sm / (4 * t.team_words + 4096));
+    t.pitch = (t.team + 3) / 4 * 4;
     t.n = code.n();
     t.wrap = 4 * z;
     std::vector<bool> used(code.n() / z, false); // columns since the last barrier
@@ -106,10 +108,7 @@ bool make_table(const ldpc_code& code,
             return false;
         }
         for (unsigned from = 0; from < last - first; from += t.team) {
-            if (t.unit_count == circulant_table::most_units) {
-                return false;
-            }
-            auto& u = t.units[t.unit_count++];
+            circulant_table::unit u{};
             using unit = circulant_table::unit;
             const auto padded = circulants::padded_degree(degree);
             const auto words = circulants::words_of(padded);
@@ -117,22 +116,26 @@ bool make_table(const ldpc_code& code,
             u.head = std::min(t.team, last - first - from) | words << unit::words_at |
                      degree << unit::degree_at | padded << unit::padded_at |
                      std::uint32_t(barrier && first_part) << unit::barrier_at;
-            u.first = std::uint16_t(made.edges.size());
-            u.row = std::uint16_t(t.state_rows);
-            t.state_rows += words;
+            u.first = std::uint32_t(made.edges.size() / 2);
+            u.state = t.state_words;
+            t.state_words += words * t.pitch;
+            made.units.push_back(u);
             for (auto e = begin; e < end; ++e) {
                 const auto bit = plan.edges[e].bit;
                 made.edges.push_back(
                     { int(4 * ((bit % z + from) % z)) - int(4 * z), 4 * (bit / z * z) });
             }
             // To even numbers, and as many as the code for it reads.
-            while (made.edges.size() % 2 || made.edges.size() - u.first < padded) {
+            while (made.edges.size() % 2 || made.edges.size() - 2 * u.first < padded) {
                 made.edges.push_back({ 0, 0 });
             }
         }
     }
+    t.unit_count = std::uint32_t(made.units.size());
+    made.units.push_back({});
     t.edge_count = std::uint32_t(made.edges.size());
-    return t.edge_count <= circulant_table::most_edges;
+    return t.edge_count <= circulant_table::most_edges &&
+           t.unit_count <= circulant_table::most_units;
 }
 
 class circulants_plan : public pair_plan
@@ -147,19 +150,19 @@ public:
                     unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
           d_edges(to_device(made.edges)),
+          d_units(to_device(made.units)),
           d_table(made.table),
           d_variant(v),
           d_threads(threads),
           d_shared(shared)
     {
         d_table.edges = d_edges.get();
+        d_table.units = d_units.get();
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        // Threads of no team read beyond the last slot.
-        return scratch_for(codewords, d_table.teams * d_table.state_rows * d_table.team) +
-               d_threads * sizeof(std::uint32_t);
+        return scratch_for(codewords, d_table.teams * d_table.state_words);
     }
 
     void launch(const device_frames& frames,
@@ -178,6 +181,7 @@ public:
 
 private:
     const cuda::buffer<circulant_table::edge> d_edges;
+    const cuda::buffer<circulant_table::unit> d_units;
     circulant_table d_table;
     const circulant_variant d_variant;
     const unsigned d_threads;
@@ -207,7 +211,8 @@ make_circulants_plan(const ldpc_code& code, const message_rule& rule, bool, int 
     }
     auto& t = made->table;
     const auto bytes = [&t](unsigned teams) {
-        return 4 * (2 * std::size_t(t.edge_count) + circulants::flag_words +
+        return (t.unit_count + 1) * sizeof(circulant_table::unit) +
+               4 * (2 * std::size_t(t.edge_count) + circulants::flag_words +
                     std::size_t(teams) * t.team_words);
     };
     // Teams without a barrier for others, but for small ones: whole warps.

@@ -22,15 +22,16 @@ namespace device {
 struct circulant_table {
     static constexpr unsigned most_units = 192;
     static constexpr unsigned most_edges = 1024;
-    struct unit {
+    struct alignas(16) unit {
         // From the lowest bit: checks, up to a team's threads; words of a check's
         // messages; degree; degree that there is code for; whether bits were in use since
         // the last barrier.
         static constexpr unsigned checks_bits = 10, words_at = 10, degree_at = 14,
                                   padded_at = 20, barrier_at = 26;
         std::uint32_t head;
-        std::uint16_t first; //!< edge, even
-        std::uint16_t row;   //!< of messages: a word of each thread of a team
+        std::uint32_t first; //!< two edges
+        std::uint32_t state; //!< where a team's messages are, in words
+        std::uint32_t unused;
 
         __host__ __device__ unsigned checks() const
         {
@@ -48,15 +49,16 @@ struct circulant_table {
         std::uint32_t base;
     };
     const edge* edges; //!< in device memory
+    const unit* units; //!< too; one without checks after the last
     std::uint32_t edge_count;
-    std::uint32_t n;          //!< bits
-    std::uint32_t wrap;       //!< 4·Z
-    std::uint32_t team;       //!< threads
-    std::uint32_t teams;      //!< of a block
-    std::uint32_t team_words; //!< posteriors in shared memory
-    std::uint32_t state_rows; //!< of messages of a team
+    std::uint32_t n;           //!< bits
+    std::uint32_t wrap;        //!< 4·Z
+    std::uint32_t team;        //!< threads
+    std::uint32_t teams;       //!< of a block
+    std::uint32_t team_words;  //!< posteriors in shared memory
+    std::uint32_t pitch;       //!< a team's threads, up to whole vectors of their words
+    std::uint32_t state_words; //!< of messages of a team
     std::uint32_t unit_count;
-    unit units[most_units + 1];
 };
 
 namespace circulants {
@@ -69,7 +71,11 @@ constexpr unsigned flag_words =
     36; // the block's slot, and two for each of up to 16 teams
 constexpr unsigned most_teams = 16;
 
-constexpr unsigned words_of(unsigned degree) { return (degree + 7) / 8 + 1; }
+// Words of a check's messages, in vectors of four and of two.
+constexpr unsigned words_of(unsigned degree)
+{
+    return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
+}
 
 // There is code for some degrees, and others are filled up to the next.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
@@ -102,8 +108,11 @@ public:
     {
         extern __shared__ uint4 shared_memory[];
         auto* const words = reinterpret_cast<std::uint32_t*>(shared_memory);
-        d_edges = words;
-        d_flags = words + 2 * table.edge_count;
+        using unit = circulant_table::unit;
+        auto* const units = reinterpret_cast<unit*>(words);
+        d_units = units;
+        d_edges = words + (table.unit_count + 1) * sizeof(unit) / sizeof(*words);
+        d_flags = d_edges + 2 * table.edge_count;
         auto* const posteriors = d_flags + flag_words;
         const unsigned team = min(d_team, table.teams - 1);
         d_posterior = posteriors + team * table.team_words;
@@ -116,10 +125,12 @@ public:
             d_edges[2 * i] = table.edges[i].step;
             d_edges[2 * i + 1] = table.edges[i].base;
         }
+        for (unsigned i = threadIdx.x; i <= table.unit_count; i += blockDim.x) {
+            units[i] = table.units[i];
+        }
         __syncthreads();
-        d_state = a.state +
-                  (d_flags[0] * table.teams + team) * table.state_rows * table.team +
-                  min(d_j, table.team);
+        d_state =
+            a.state + std::size_t(d_flags[0] * table.teams + team) * table.state_words;
     }
 
     __device__ void run()
@@ -207,10 +218,8 @@ private:
                 }
             }
         }
-        if (d_j < d_table.team) {
-            for (unsigned i = 0; i < d_table.state_rows; ++i) {
-                __stcg(d_state + i * d_table.team, 0u);
-            }
+        for (unsigned i = d_j; i < d_table.state_words / 4; i += d_table.team) {
+            __stcg(reinterpret_cast<uint4*>(d_state) + i, make_uint4(0, 0, 0, 0));
         }
     }
     __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
@@ -234,12 +243,22 @@ private:
 
     __device__ void fetch(const circulant_table::unit& unit, stored& s) const
     {
-        const auto* const from = d_state + unit.row * d_table.team;
         if (d_j < unit.checks()) {
-#pragma unroll
-            for (unsigned w = 0; w < most_words; ++w) {
-                if (w < unit.words()) {
-                    s.word[w] = __ldcg(from + w * d_table.team);
+            const auto* const from = d_state + unit.state;
+            if (unit.words() == 2) {
+                const auto v = __ldcg(reinterpret_cast<const uint2*>(from) + d_j);
+                s.word[0] = v.x;
+                s.word[1] = v.y;
+            } else if constexpr (most_words > 2) {
+                const auto v = __ldcg(reinterpret_cast<const uint4*>(from) + d_j);
+                s.word[0] = v.x;
+                s.word[1] = v.y;
+                s.word[2] = v.z;
+                s.word[3] = v.w;
+                if constexpr (most_words > 4) {
+                    if (unit.words() == 6) {
+                        s.word[4] = __ldcg(from + 4 * d_table.pitch + 2 * d_j);
+                    }
                 }
             }
         }
@@ -248,12 +267,12 @@ private:
     __device__ void iterate()
     {
         stored next;
-        auto coming = d_table.units[0];
+        auto coming = d_units[0];
         fetch(coming, next);
         for (unsigned u = 1; u <= d_table.unit_count; ++u) {
             const auto unit = coming;
             const auto now = next;
-            coming = d_table.units[u]; // past the last a unit without checks
+            coming = d_units[u];
             fetch(coming, next);
             if (unit.barrier()) {
                 __syncthreads();
@@ -303,8 +322,7 @@ private:
         const half2 least = m.least(d_constants), second = m.second(d_constants);
 
         std::uint32_t at[Degree];
-        const auto* const entry =
-            reinterpret_cast<const uint4*>(d_edges) + unit.first / 2;
+        const auto* const entry = reinterpret_cast<const uint4*>(d_edges) + unit.first;
 #pragma unroll
         for (unsigned e = 0; e < Degree; e += 2) {
             const auto two = entry[e / 2];
@@ -343,13 +361,21 @@ private:
             }
         }
         renewed.finish(all(0));
-        auto* const to = d_state + unit.row * d_table.team;
-#pragma unroll
-        for (unsigned w = 0; w < parts; ++w) {
-            __stcg(to + w * d_table.team, renewed.fresh.word[w]);
+        auto* const to = d_state + unit.state;
+        const auto& fresh = renewed.fresh.word;
+        const auto magnitudes = fresh[pairs::messages<Degree>::parts];
+        if constexpr (parts == 1) {
+            __stcg(reinterpret_cast<uint2*>(to) + d_j, make_uint2(fresh[0], magnitudes));
+        } else {
+            __stcg(reinterpret_cast<uint4*>(to) + d_j,
+                   make_uint4(fresh[0],
+                              fresh[1],
+                              parts == 2 ? magnitudes : fresh[2],
+                              parts == 3 ? magnitudes : fresh[3 % parts]));
         }
-        __stcg(to + parts * d_table.team,
-               renewed.fresh.word[pairs::messages<Degree>::parts]);
+        if constexpr (parts == 4) {
+            __stcg(to + 4 * d_table.pitch + 2 * d_j, magnitudes);
+        }
     }
 
     // Signs of what the bits of a check of a unit sum to.
@@ -358,7 +384,7 @@ private:
         std::uint32_t sum = 0;
         if (d_j < unit.checks()) {
             for (unsigned e = 0; e < unit.degree(); ++e) {
-                const auto* const entry = d_edges + 2 * (unit.first + e);
+                const auto* const entry = d_edges + 2 * (2 * unit.first + e);
                 sum ^= word_at(place(entry[0], entry[1]));
             }
         }
@@ -379,7 +405,7 @@ private:
              end = min(end + 12, d_table.unit_count)) {
             std::uint32_t sum = 0;
             for (; u < end; ++u) {
-                sum |= sum_of(d_table.units[u]);
+                sum |= sum_of(d_units[u]);
             }
             if (sum) {
                 atomicOr(flag, sum >> 15 & 1 | sum >> 30 & 2);
@@ -402,7 +428,7 @@ private:
         __syncthreads();
         std::uint32_t count = 0;
         for (unsigned u = 0; u < d_table.unit_count; ++u) {
-            count += sum_of(d_table.units[u]) >> 15;
+            count += sum_of(d_units[u]) >> 15;
         }
         if (count) {
             atomicAdd(counter, count);
@@ -430,11 +456,12 @@ private:
     const pairs::constants d_constants;
     const unsigned d_team;
     const unsigned d_j; // the check of a unit; beyond all for a thread of no team
+    const circulant_table::unit* d_units;
     std::uint32_t* d_edges;
     std::uint32_t* d_flags;
     std::uint32_t* d_posterior; // of the team
     std::uint32_t d_offset;     // of those, bytes in shared memory
-    std::uint32_t* d_state;     // the team's, from this thread's word on
+    std::uint32_t* d_state;     // the team's
 };
 
 template <unsigned Most, unsigned Threads>

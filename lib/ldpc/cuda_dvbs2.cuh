@@ -7,9 +7,11 @@
  * posteriors of the message bits. The parity bits are a chain that a thread follows from
  * layer to layer: of bit c it keeps what check c + 1 leaves, and after check c the
  * posterior goes on to the next layer in a register; only from the last layer to the
- * first it passes to the neighbour, through an array of 361 values. That array and the
- * messages are in memory that the L2 cache holds. Messages are kept compressed: the two
- * least magnitudes of each check, and for each edge a sign and whether it has the least.
+ * first it passes to the neighbour, through an array of 361 values, and between two
+ * chains of layers, of which a thread does layers in turn, through one of 360. These and
+ * the messages are in memory that the L2 cache holds. Messages are kept compressed: the
+ * two least magnitudes of each check, and for each edge a sign and whether it has the
+ * least.
  */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVBS2_CUH
@@ -40,10 +42,11 @@ class decoder
         messages::words * threads +
         (SharedParity ? 0 : threads * sizeof(parity) / sizeof(std::uint32_t));
     static constexpr unsigned wrap_words = (group / Lanes::lanes + 2) / 2 * 2;
+    static constexpr unsigned middle_words = threads;
 
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
-        return std::size_t(layer_words) * q + wrap_words;
+        return std::size_t(layer_words) * q + wrap_words + middle_words;
     }
 
 public:
@@ -68,6 +71,7 @@ public:
         d_shared_parity = reinterpret_cast<parity*>(d_flags + 2);
         d_state = a.state + blockIdx.x * state_words(table.q);
         d_wrap = reinterpret_cast<__half*>(layer_state(table.q));
+        d_middle = layer_state(table.q) + wrap_words;
     }
 
     __device__ void run()
@@ -150,6 +154,9 @@ private:
         for (unsigned k = 0; k < 4; ++k) {
             const auto x = parity((k < 2 ? two : two_more) >> 16 * (k % 2));
             set_parity(parity_at(i, j), x);
+            if (i + 1 == d_table.second) {
+                d_middle[j] = Lanes::bits(Lanes::unpack(x));
+            }
             if (++i == q) {
                 set_wrap(j + 1, Lanes::unpack(x));
                 i = 0;
@@ -240,34 +247,56 @@ private:
 
     __device__ void iterate(bool first)
     {
-        const auto q = d_table.q;
+        const auto q = d_table.q, second = d_table.second;
         auto* const before_first = parity_at(q - 1, d_j == 0 ? threads - 1 : d_j - 1);
-        chain c;
-        c.posterior = wrap(d_j);
-        c.kept = Lanes::unpack(kept_parity(before_first));
+        chain one, two;
+        one.posterior = wrap(d_j);
+        one.kept = Lanes::unpack(kept_parity(before_first));
         if (d_j == 0) { // lane 1 follows the last thread's lane 0
-            c.kept = Lanes::swap(c.kept);
+            one.kept = Lanes::swap(one.kept);
+        }
+        two = one;
+        if (second < q) {
+            two.posterior = Lanes::value_of(d_middle[d_j]);
+            two.kept = Lanes::unpack(kept_parity(parity_at(second - 1, d_j)));
         }
         fetched even, odd;
         fetch(first, 0, even);
         fetch(first, 1, odd);
+        const auto next = [&](unsigned step, fetched& f) {
+            const bool of_two = d_table.order[step] >= second;
+            chain c = of_two ? two : one;
+            do_layer(first, step, f, c, before_first);
+            if (of_two) {
+                two = c;
+            } else {
+                one = c;
+            }
+        };
         for (unsigned i = 0;; i += 2) {
-            do_layer(first, i, even, c, before_first);
+            next(i, even);
             if (i + 1 == q) {
                 break;
             }
-            do_layer(first, i + 1, odd, c, before_first);
+            next(i + 1, odd);
             if (i + 2 == q) {
                 break;
             }
         }
-        set_wrap(d_j + 1, c.posterior);
+        if (second < q) {
+            set_wrap(d_j + 1, two.posterior);
+            d_middle[d_j] = Lanes::bits(one.posterior);
+        } else {
+            set_wrap(d_j + 1, one.posterior);
+        }
         __syncthreads();
     }
 
-    __device__ void fetch(bool first, unsigned layer, fetched& f) const
+    // What is kept of the layer of a step.
+    __device__ void fetch(bool first, unsigned step, fetched& f) const
     {
-        if (layer < d_table.q) {
+        if (step < d_table.q) {
+            const unsigned layer = d_table.order[step];
             if (first) {
                 f.m.clear();
             } else {
@@ -277,10 +306,11 @@ private:
         }
     }
 
-    // Layer i; in place of what was fetched comes that of layer i + 2.
+    // The layer of a step; in place of what was fetched comes that of the next but one.
     __device__ void
-    do_layer(bool first, unsigned i, fetched& f, chain& c, parity* before_first)
+    do_layer(bool first, unsigned step, fetched& f, chain& c, parity* before_first)
     {
+        const unsigned i = d_table.order[step];
         const auto head = d_table.layer[i];
         const auto* const edge = d_table.edges + (head & 0xffffu);
         const unsigned degree = Irregular ? head >> 16 & 0xffu : MessageEdges;
@@ -293,7 +323,7 @@ private:
             old[e] = f.m.at(e, magnitudes);
         }
         t[own] = Lanes::unpack(f.kept);
-        fetch(first, i + 2, f);
+        fetch(first, step + 2, f);
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             t[e] = Lanes::all(Lanes::missing);
@@ -540,8 +570,9 @@ private:
     const dvbs2_arguments& d_args;
     const unsigned d_j;
     value* d_posterior;
-    __half* d_wrap;         // posterior of the last layer's parity bit of check j − 1
-    std::uint32_t* d_flags; // the codeword at hand; violated checks
+    __half* d_wrap;          // posterior of the last layer's parity bit of check j − 1
+    std::uint32_t* d_middle; // of the bits between the first chain and the second
+    std::uint32_t* d_flags;  // the codeword at hand; violated checks
     parity* d_shared_parity;
     std::uint32_t* d_state;
 };

@@ -18,13 +18,13 @@ struct pair_variant {
     chain_layers::form form;
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table, bool wrap) = nullptr;
+    unsigned threads = 0;
 };
 
-//! The one for layers of up to \p edges message edges; none has no kernel. \p large: so
-//! many message bits that two blocks do not fit, \p small: short frames.
-pair_variant choose_pairs(unsigned edges, bool irregular, bool large, bool small);
+//! The one for a code's layers; none has no kernel. \p small: short frames.
+pair_variant choose_pairs(const chain_layers& layers, bool small);
 //! The same, of those that give LLRs.
-pair_variant choose_soft_pairs(unsigned edges, bool irregular, bool large, bool small);
+pair_variant choose_soft_pairs(const chain_layers& layers, bool small);
 
 namespace {
 
@@ -36,7 +36,8 @@ template <
     bool Irregular = false,
     bool External = false,
     unsigned Blocks =
-        Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1>
+        Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1,
+    unsigned Chains = 1>
 pair_variant variant()
 {
     using d = pairs::decoder<MessageEdges,
@@ -45,24 +46,36 @@ pair_variant variant()
                              Irregular,
                              External,
                              Soft,
-                             Blocks>;
+                             Blocks,
+                             Chains>;
     return { pairs::decode_pairs<MessageEdges,
                                  SharedParity,
                                  SharedTable,
                                  Irregular,
                                  External,
                                  Soft,
-                                 Blocks>,
-             { MessageEdges, d::most_shared, External },
+                                 Blocks,
+                                 Chains>,
+             { MessageEdges, d::most_shared, d::most_deferred, External },
              d::state_words,
-             d::shared_bytes };
+             d::shared_bytes,
+             chain_threads<Chains>::count };
+}
+
+// For two chains of layers.
+template <bool Soft, unsigned MessageEdges, bool Irregular = false>
+pair_variant two_chains()
+{
+    return variant<Soft, MessageEdges, true, true, Irregular, false, 1, 2>();
 }
 
 #ifdef GPUFEC_FEW_KERNELS
 template <bool Soft>
-pair_variant choose(unsigned edges, bool, bool, bool)
+pair_variant choose(const chain_layers& layers, bool)
 {
-    return edges <= 5 ? variant<Soft, 5, true, true, true>() : pair_variant{};
+    return layers.largest() > 5   ? pair_variant{}
+           : layers.chains() == 2 ? two_chains<Soft, 5, true>()
+                                  : variant<Soft, 5, true, true, true>();
 }
 #else
 
@@ -81,9 +94,35 @@ pair_variant choose_irregular(unsigned edges)
 }
 
 template <bool Soft>
-pair_variant choose(unsigned edges, bool irregular, bool large, bool small)
+pair_variant choose_two_chains(unsigned edges, bool irregular)
 {
     if (irregular) {
+        return edges <= 5 ? two_chains<Soft, 5, true>() : pair_variant{};
+    }
+    switch (edges) {
+    case 2:
+        return two_chains<Soft, 2>();
+    case 3:
+        return two_chains<Soft, 3>();
+    case 4:
+        return two_chains<Soft, 4>();
+    case 5:
+        return two_chains<Soft, 5>();
+    default:
+        return {};
+    }
+}
+
+template <bool Soft>
+pair_variant choose(const chain_layers& layers, bool small)
+{
+    const auto edges = layers.largest();
+    if (layers.chains() == 2) {
+        return choose_two_chains<Soft>(edges, layers.irregular());
+    }
+    // Two blocks do not fit.
+    const bool large = layers.message_bits() > 32400;
+    if (layers.irregular()) {
         // Short frames, of which two blocks fit on a multiprocessor.
         return edges > 8 && edges <= 11 && small ? variant<Soft, 11, true, true, true>()
                : edges > 12 && edges <= 17 && small

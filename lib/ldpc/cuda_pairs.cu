@@ -43,7 +43,7 @@ public:
         // Where each codeword can have a block to itself, none shares one.
         const unsigned at_once = frames.count <= blocks() ? 1 : 2;
         d_variant.kernel<<<(frames.count + at_once - 1) / at_once,
-                           pairs::threads,
+                           d_variant.threads,
                            d_variant.shared_bytes(*d_table, d_wrap_shared),
                            stream>>>(
             *d_table,
@@ -61,9 +61,9 @@ private:
 
 } // namespace
 
-pair_variant choose_pairs(unsigned edges, bool irregular, bool large, bool small)
+pair_variant choose_pairs(const chain_layers& layers, bool small)
 {
-    return choose<false>(edges, irregular, large, small);
+    return choose<false>(layers, small);
 }
 
 namespace {
@@ -117,11 +117,7 @@ make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     }
     const pair_outgoing values(rule);
     const chain_layers layers(code);
-    const auto v =
-        (soft ? choose_soft_pairs : choose_pairs)(layers.largest(),
-                                                  layers.irregular(),
-                                                  layers.message_bits() > 32400,
-                                                  code.n() <= 16200);
+    const auto v = (soft ? choose_soft_pairs : choose_pairs)(layers, code.n() <= 16200);
     auto table = v.kernel ? layers.table(v.form) : nullptr;
     if (!table || !values.follows(rule)) {
         return nullptr;
@@ -139,7 +135,7 @@ make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     cuda::allow_shared(v.kernel, bytes, "the code");
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &resident, v.kernel, int(pairs::threads), bytes),
+                    &resident, v.kernel, int(v.threads), bytes),
                 "occupancy");
     if (resident == 0) {
         return nullptr;

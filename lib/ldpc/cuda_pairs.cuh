@@ -9,17 +9,20 @@
  * message bits. The parity bits are a chain that a thread follows from layer to layer: of
  * bit c it keeps what check c + 1 leaves, and after check c the posterior goes on to the
  * next layer in a register; only from the last layer to the first it passes to the
- * neighbour. Messages are kept compressed, in memory that the L2 cache holds: the two
- * least magnitudes of each check, and for each edge a sign and whether it has the least.
+ * neighbour. Where a code has two chains of layers (chain_order.h), a group of threads
+ * follows either. Messages are kept compressed, in memory that the L2 cache holds: the
+ * two least magnitudes of each check, and for each edge a sign and whether it has the
+ * least.
  *
  * There is a barrier only before a layer that uses bits of a group in use since the last
- * one, so that warps drift apart. */
+ * one, so that warps drift apart; of all threads where the other chain used them. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_CUH
 
 #include "cuda_block_slots.cuh"
 #include "cuda_chain_entries.cuh"
+#include "cuda_chain_threads.cuh"
 #include "cuda_pairs.h"
 #include "cuda_soft.cuh"
 #include <cuda_fp16.h>
@@ -32,7 +35,6 @@ namespace pairs {
 constexpr int first_capability = 8;
 
 constexpr unsigned group = chain_table::group;
-constexpr unsigned threads = group;
 constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
@@ -57,11 +59,12 @@ __device__ inline float of_codeword(std::uint32_t pair, unsigned w)
 // Numbers that stay in registers: an instruction has room for one constant of its own,
 // and another would take an instruction each time.
 struct constants {
-    std::uint32_t halves;
+    std::uint32_t halves, ones;
     half2 per_unit, four_edges;
 
     __device__ explicit constants(const pair_arguments& a)
-        : halves(kept_in_register(a.halves)),
+        : halves(kept_in_each(a.halves)),
+          ones(kept_in_each(a.ones)),
           per_unit(value_of(kept_in_register(a.per_unit))),
           four_edges(value_of(kept_in_register(a.four_edges)))
     {
@@ -122,7 +125,7 @@ struct two_least {
 // The messages of a thread's check in both codewords. A half word has for each of eight
 // edges a sign and a mark, "has the least", from the top down; the last word's lowest
 // bit has the decision on the parity bit before.
-template <unsigned Edges>
+template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
     static constexpr unsigned words = parts + 1;
@@ -132,7 +135,7 @@ struct messages {
     // magnitudes, which need six bits.
     static constexpr bool few = Edges <= 4;
     // 32-bit words of a layer.
-    static constexpr unsigned layer_words = few ? threads * 3 / 2 : words * threads;
+    static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
     // Vectors of one size for all threads, then smaller ones.
     static constexpr unsigned width = few              ? 1
                                       : words % 4 == 0 ? 4
@@ -146,10 +149,10 @@ struct messages {
     struct place {
         std::uint32_t *vectors, *word;
         std::uint16_t* two_bytes;
-        __device__ place(std::uint32_t* layer)
-            : vectors(layer + width * threadIdx.x),
-              word(few ? nullptr : layer + (words - rest) * threads + threadIdx.x),
-              two_bytes(reinterpret_cast<std::uint16_t*>(layer + threads) + threadIdx.x)
+        __device__ place(std::uint32_t* layer, unsigned j)
+            : vectors(layer + width * j),
+              word(few ? nullptr : layer + (words - rest) * Pitch + j),
+              two_bytes(reinterpret_cast<std::uint16_t*>(layer + Pitch) + j)
         {
         }
         __device__ void next(unsigned layers = 1)
@@ -169,7 +172,7 @@ struct messages {
         } else {
 #pragma unroll
             for (unsigned w = 0; w < words - rest; w += width) {
-                const auto* const at = from.vectors + ahead + w * threads;
+                const auto* const at = from.vectors + ahead + w * Pitch;
                 if constexpr (width == 4) {
                     const auto v = __ldcg(reinterpret_cast<const uint4*>(at));
                     word[w] = v.x;
@@ -210,7 +213,7 @@ struct messages {
         } else {
 #pragma unroll
             for (unsigned w = 0; w < words - rest; w += width) {
-                auto* const at = to.vectors + w * threads;
+                auto* const at = to.vectors + w * Pitch;
                 if constexpr (width == 4) {
                     __stcg(reinterpret_cast<uint4*>(at),
                            make_uint4(word[w], word[w + 1], word[w + 2], word[w + 3]));
@@ -225,12 +228,12 @@ struct messages {
         }
     }
     // The word that has the decision on the parity bit before, and that in the sign bits.
-    __device__ static std::uint32_t load_decision(std::uint32_t* layer)
+    __device__ static std::uint32_t load_decision(std::uint32_t* layer, unsigned j)
     {
         constexpr unsigned w = parts - 1;
-        const place from(layer);
+        const place from(layer, j);
         return __ldcg(few || w < words - rest
-                          ? from.vectors + w / width * width * threads + w % width
+                          ? from.vectors + w / width * width * Pitch + w % width
                           : from.word);
     }
     __device__ static std::uint32_t decision(std::uint32_t word)
@@ -257,14 +260,14 @@ struct messages {
 };
 
 // Makes the new messages of a check.
-template <unsigned Edges>
+template <unsigned Edges, class Messages = messages<Edges>>
 class renewal
 {
     // Bytes of a word of messages, upper before lower, of four edges each.
     static constexpr unsigned octets = (Edges + 3) / 4;
 
 public:
-    messages<Edges> fresh;
+    Messages fresh;
 
     __device__
     renewal(half2 least, half2 second, const pair_arguments& a, const constants& k)
@@ -275,12 +278,11 @@ public:
         const half2 first =
             __hfma2(__hfma2_sat(__habs2(least), slope, floor), span, all(0.5f));
         const half2 other = __hfma2(__hfma2_sat(second, slope, floor), span, all(0.5f));
-        fresh.word[messages<Edges>::parts] =
-            __byte_perm(bits(first), bits(other), 0x6420);
+        fresh.word[Messages::parts] = __byte_perm(bits(first), bits(other), 0x6420);
         d_least = __hsub2(first, all(0.5f));
         d_step = __hsub2(other, first);
         d_above = __hfma2(__habs2(least), k.per_unit, all(1));
-        d_product = (bits(least) & signs) | 0x3c003c00u;
+        d_product = (bits(least) & signs) | k.ones;
 #pragma unroll
         for (unsigned o = 0; o < octets; ++o) {
             // Half of all signs: a sign of 1 takes what −1 adds.
@@ -316,14 +318,14 @@ public:
     }
     __device__ void finish(half2 posterior_before)
     {
-        constexpr unsigned parts = messages<Edges>::parts;
+        constexpr unsigned parts = Messages::parts;
 #pragma unroll
         for (unsigned w = 0; w < parts; ++w) {
             const std::uint32_t high = 2 * w < octets ? bits(d_octet[2 * w]) : 0;
             const std::uint32_t low = 2 * w + 1 < octets ? bits(d_octet[2 * w + 1]) : 0;
             fresh.word[w] = __byte_perm(high, low, 0x2604);
         }
-        if constexpr (messages<Edges>::few) {
+        if constexpr (Messages::few) {
             fresh.word[1] |= bits(posterior_before) >> 8 & 0x00800080u;
         } else {
             fresh.word[parts - 1] |= bits(posterior_before) >> 15 & 0x00010001u;
@@ -345,14 +347,17 @@ template <unsigned MessageEdges,
           bool Irregular,
           bool External,
           bool Soft,
-          unsigned Blocks>
+          unsigned Blocks,
+          unsigned Chains>
 class decoder
 {
+    using block_threads = chain_threads<Chains>;
     using parity = std::uint16_t; // bytes, 128 added
     // The parity bit before: edge 0.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
     static constexpr unsigned own_edge = MessageEdges + 1; // if Soft
-    using kept = messages<edges>;
+    static constexpr unsigned pitch = block_threads::pitch;
+    using kept = messages<edges, pitch>;
     static constexpr unsigned layer_words = kept::layer_words;
     using entry = chain_entry<MessageEdges>;
 
@@ -367,14 +372,15 @@ class decoder
 
 public:
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
+    static constexpr unsigned most_deferred = chain_most_deferred(MessageEdges);
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
     {
-        return (q + distance + 1) / 2 * threads;
+        return (q + distance + 1) / 2 * pitch;
     }
-    static constexpr unsigned wrap_words = threads + 4;
+    static constexpr unsigned wrap_words = Chains * pitch + 4;
     static std::size_t shared_bytes(const chain_table& t, bool wrap)
     {
-        return 4 * (t.shared_groups * group + flag_words +
+        return 4 * (t.shared_groups * group + flag_words + block_threads::spare_words +
                     (SharedTable ? t.q * entry::words : 0) +
                     (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
     }
@@ -388,8 +394,13 @@ public:
     __device__ decoder(const chain_table& table, const pair_arguments& a)
         : d_table(table),
           d_args(a),
-          d_j(kept_in_register(threadIdx.x)),
-          d_thread(threadIdx.x),
+          d_j(d_threads.j),
+          d_thread(d_j,
+                   d_threads.has_check(),
+                   shared_words() + table.shared_groups * group + flag_words +
+                       d_threads.spare()),
+          d_first(table.begins[d_threads.chain]),
+          d_layers(table.begins[d_threads.chain + 1] - d_first),
           d_constants(a)
     {
     }
@@ -403,34 +414,28 @@ public:
         begin(first, both);
         decode(first, both);
         __syncthreads();
-        if (d_j == 0) {
+        if (d_threads.number == 0) {
             atomicExch(d_args.taken + d_flags[0], 0u);
         }
     }
 
 private:
-    __device__ static std::uint32_t* words()
-    {
-        extern __shared__ uint4 shared_memory[];
-        return reinterpret_cast<std::uint32_t*>(shared_memory);
-    }
-
     __device__ void begin(std::uint32_t first, bool both)
     {
         const auto* const a = d_args.frames.input + d_args.frames.table[first].input;
         const auto* const b =
             d_args.frames.input + d_args.frames.table[first + both].input;
         const auto q = d_table.q;
-        auto* next = words();
-        d_flags = next + d_table.shared_groups * group;
-        next = d_flags + flag_words;
-        if (d_j == threads - 1) { // memory that no other block has
-            d_flags[0] = take_slot(d_args);
+        d_flags = shared_words() + d_table.shared_groups * group;
+        auto* next = d_flags + flag_words + block_threads::spare_words;
+        if (d_threads.number == block_threads::count - 1) {
+            d_flags[0] = take_slot(d_args); // memory that no other block has
         }
         if constexpr (SharedTable) {
             d_entries = next;
             next += q * entry::words;
-            entry::copy(d_args.entries, q, d_entries, d_j);
+            entry::copy(
+                d_args.entries, q, d_entries, d_threads.number, block_threads::count);
         }
         load_messages(a, b);
         __syncthreads();
@@ -444,6 +449,10 @@ private:
             outside += parity_words(q);
         }
         d_wrap = d_args.wrap_shared ? next : outside;
+        auto* const middle = d_wrap + pitch + 4;
+        // A thread without a check has the place after the last neighbour's.
+        d_before = (d_first > 0 ? middle : d_wrap + !d_threads.has_check()) + d_j;
+        d_after = (d_first + d_layers == q ? d_wrap + 1 : middle) + d_j;
         d_external = outside + wrap_words;
         load_parity(a, b);
         if constexpr (External) {
@@ -489,7 +498,7 @@ private:
                            std::uint32_t iterations,
                            std::uint32_t violated)
     {
-        if (d_j == 0) {
+        if (d_threads.number == 0) {
             d_args.frames.status[frame.status] = { iterations, violated };
         }
         write_decisions(w, d_args.frames.output + frame.output);
@@ -508,7 +517,8 @@ private:
             (External ? d_table.shared_groups * group : d_table.message_bits) / 8;
         const auto vectors = (inside + 1) / 2; // of the last perhaps a half
         constexpr unsigned together = 6;       // so that many loads are on their way
-        for (unsigned i = d_j; i < vectors; i += together * threads) {
+        constexpr auto threads = block_threads::count;
+        for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
             uint4 x[together], y[together];
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
@@ -540,14 +550,22 @@ private:
 
     __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
     {
-        reinterpret_cast<uint4*>(words())[at] = four_posteriors(d_constants, x, y);
+        reinterpret_cast<uint4*>(shared_words())[at] = four_posteriors(d_constants, x, y);
     }
 
     // A thread's bits are next to each other: whole vectors, of which it takes some.
     __device__ void load_parity(const std::uint8_t* a, const std::uint8_t* b)
     {
-        const auto q = d_table.q;
-        const unsigned first = d_table.message_bits + d_j * q;
+        if (!d_threads.has_check()) {
+            for (unsigned i = 0; i < d_layers; ++i) {
+                set_parity(parity_at(d_first + i, d_j), 0);
+            }
+            *d_before = *d_after = 0;
+            set_shared(__float_as_uint(d_thread.address), 0);
+            return;
+        }
+        const auto q = d_layers;
+        const unsigned first = d_table.message_bits + d_j * d_table.q + d_first;
         const auto* const from = reinterpret_cast<const uint4*>(a) + first / 16;
         const auto* const and_from = reinterpret_cast<const uint4*>(b) + first / 16;
         const unsigned vectors = (first % 16 + q + 15) / 16;
@@ -571,8 +589,8 @@ private:
                 }
             }
         }
-        d_wrap[d_j + 1] = bits(unpacked_parity(last));
-        if (d_j == 0) {
+        *d_after = bits(unpacked_parity(last));
+        if (d_threads.number == 0) {
             d_wrap[0] = bits(all(missing));
         }
     }
@@ -583,16 +601,16 @@ private:
         const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-            if (unsigned(i + k) < d_table.q) {
+            if (unsigned(i + k) < d_layers) {
                 last = (k < 2 ? low : high) >> 16 * (k % 2);
-                set_parity(parity_at(i + k, d_j), last);
+                set_parity(parity_at(d_first + i + k, d_j), last);
             }
         }
     }
 
     __device__ parity* parity_at(unsigned layer, unsigned j) const
     {
-        return d_parity + layer * threads + j;
+        return d_parity + layer * pitch + j;
     }
     __device__ static parity get_parity(const parity* at)
     {
@@ -625,15 +643,10 @@ private:
         return d_state + std::size_t(layer) * layer_words;
     }
 
-    __device__ static std::uint32_t& word_at(std::uint32_t offset)
+    // In device memory, of an edge's address.
+    __device__ std::uint32_t& external_at(std::uint32_t address) const
     {
-        return *reinterpret_cast<std::uint32_t*>(
-            reinterpret_cast<std::uint8_t*>(words()) + offset);
-    }
-    __device__ std::uint32_t& external_at(std::uint32_t offset) const
-    {
-        return *reinterpret_cast<std::uint32_t*>(
-            reinterpret_cast<std::uint8_t*>(d_external) + offset);
+        return d_external[(address - shared_begin()) / 4];
     }
 
     // What is kept of a layer, fetched before it is needed.
@@ -672,7 +685,7 @@ private:
             f.m.load(c.state, layers);
         }
         if constexpr (!SharedParity) {
-            f.own = get_parity(c.own + layers * threads);
+            f.own = get_parity(c.own + layers * pitch);
         }
     }
 
@@ -704,14 +717,17 @@ private:
     template <bool First>
     __device__ void iterate()
     {
-        const auto q = d_table.q;
-        chain c{ d_state };
-        // Nobody reads what thread 0 keeps of the bit that is not there.
-        c.at = parity_at(d_j == 0 ? q : q - 1, d_j == 0 ? 0 : d_j - 1);
-        c.own = parity_at(0, d_j);
-        c.posterior = value_of(d_wrap[d_j]);
+        const auto q = d_layers;
+        chain c{ { layer_state(d_first), d_j } };
+        // The first layer's is the neighbour's of the last one. Nobody reads what thread
+        // 0 keeps of the bit that is not there.
+        c.at = d_first > 0 ? parity_at(d_first - 1, d_j)
+               : d_j == 0  ? parity_at(d_table.q, 0)
+                           : parity_at(d_table.q - 1, d_j - 1);
+        c.own = parity_at(d_first, d_j);
+        c.posterior = value_of(*d_before);
         c.message = __hsub2(c.posterior, biased_parity(get_parity(c.at)));
-        c.layer = 0;
+        c.layer = d_first;
         fetched f[depth];
         prepared p[2];
 #pragma unroll
@@ -719,7 +735,7 @@ private:
             fetch<First>(c, k, f[k]);
         }
         if constexpr (Ahead) {
-            prepare(0, f[0], p[0]);
+            prepare(d_first, f[0], p[0]);
             fetch<First>(c, depth, f[0]);
         }
         const auto layers = [&](unsigned count) {
@@ -734,7 +750,7 @@ private:
             layers(depth);
         }
         layers(q % depth);
-        d_wrap[d_j + 1] = bits(c.posterior);
+        *d_after = bits(c.posterior);
         __syncthreads();
     }
 
@@ -753,9 +769,7 @@ private:
 
         half2 t[MessageEdges];
         const half2 t_before = now.m.without(c.posterior, 0, now.least, now.second);
-        if (head & chain_table::barrier) {
-            __syncthreads();
-        }
+        d_threads.wait_before(head);
         const std::uint32_t own_byte = SharedParity ? get_parity(c.own) : now.own;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
@@ -763,7 +777,7 @@ private:
             if (!Irregular || e < degree) {
                 t[e] = value_of(external && e + 1 == MessageEdges
                                     ? __ldcg(&external_at(at[e]))
-                                    : word_at(at[e]));
+                                    : get_shared(at[e]));
             }
         }
         if constexpr (Ahead) {
@@ -785,7 +799,7 @@ private:
             (e % 2 ? odd : even).take(t[e]);
         }
         even.merge(odd);
-        renewal<edges> renewed(even.least, even.second, d_args, d_constants);
+        renewal<edges, kept> renewed(even.least, even.second, d_args, d_constants);
 
         const half2 before = renewed.posterior(0, t_before);
 #pragma unroll
@@ -799,7 +813,7 @@ private:
                 if (external && e + 1 == MessageEdges) {
                     __stcg(&external_at(at[e]), bits(t[e]));
                 } else {
-                    word_at(at[e]) = bits(t[e]);
+                    set_shared(at[e], bits(t[e]));
                 }
             }
         }
@@ -817,7 +831,7 @@ private:
             c.posterior = __hadd2(own_biased, c.message);
         }
         c.at = c.own;
-        c.own += threads;
+        c.own += pitch;
         c.state.next();
         ++c.layer;
         if (shares) {
@@ -833,25 +847,45 @@ private:
     {
         const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
 #pragma unroll
-        for (unsigned e = 0; e < most_shared; ++e) {
+        for (unsigned e = 0; e < most_deferred; ++e) {
             if (e < deferred) { // the change
-                t[e] = __hsub2(t[e], value_of(word_at(at[e])));
+                t[e] = __hsub2(t[e], value_of(get_shared(at[e])));
             }
         }
-        __syncthreads();
+        d_threads.wait_for_chain(); // all have read
 #pragma unroll
         for (unsigned e = 0; e < most_shared; ++e) {
-            if (e >= deferred && (!Irregular || e < degree)) {
-                word_at(at[e]) = bits(t[e]);
+            if ((e >= most_deferred || e >= deferred) && (!Irregular || e < degree)) {
+                set_shared(at[e], bits(t[e]));
             }
         }
+        d_threads.wait_for_chain();
+        const auto sum = [&](unsigned e) {
+            return bits(__hadd2(value_of(get_shared(at[e])), t[e]));
+        };
+        if (most_deferred > 1 && (head & chain_table::several_rounds)) {
 #pragma unroll
-        for (unsigned e = 0; e < most_shared; ++e) {
-            if (e < deferred) {
-                if (head >> (chain_table::round_at + e) & 1) {
-                    __syncthreads();
+            for (unsigned e = 0; e < most_deferred; ++e) {
+                if (e < deferred) {
+                    if (head >> (chain_table::round_at + e) & 1) {
+                        d_threads.wait_for_chain();
+                    }
+                    set_shared(at[e], sum(e));
                 }
-                word_at(at[e]) = bits(__hadd2(value_of(word_at(at[e])), t[e]));
+            }
+        } else { // of different groups
+            std::uint32_t sums[most_deferred];
+#pragma unroll
+            for (unsigned e = 0; e < most_deferred; ++e) {
+                if (e < deferred) {
+                    sums[e] = sum(e);
+                }
+            }
+#pragma unroll
+            for (unsigned e = 0; e < most_deferred; ++e) {
+                if (e < deferred) {
+                    set_shared(at[e], sums[e]);
+                }
             }
         }
     }
@@ -869,7 +903,7 @@ private:
             if (!Irregular || e < degree) {
                 const auto at = edge.place(e, d_thread);
                 sum ^= external && e + 1 == MessageEdges ? __ldcg(&external_at(at))
-                                                         : word_at(at);
+                                                         : get_shared(at);
             }
         }
         return sum;
@@ -878,44 +912,51 @@ private:
     // The decision on the parity bit of layer i, in the sign bits.
     __device__ std::uint32_t parity_decision(unsigned i) const
     {
-        return i + 1 < d_table.q ? kept::decision(kept::load_decision(layer_state(i + 1)))
-                                 : d_wrap[d_j + 1];
+        return i + 1 < d_first + d_layers
+                   ? kept::decision(kept::load_decision(layer_state(i + 1), d_j))
+                   : *d_after;
     }
 
-    // Calls use() with the signs of what the checks of layers \p first to \p end sum to.
+    // Calls use() with the signs of what the checks of layers \p first to \p end of the
+    // chain sum to.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const
     {
         constexpr unsigned together = MessageEdges <= 5 ? 6 : MessageEdges <= 12 ? 4 : 2;
-        const auto last = d_table.q - 1;
-        const std::uint32_t of_last = d_wrap[d_j + 1];
+        const auto last = d_first + d_layers - 1;
+        const std::uint32_t of_last = *d_after;
         each_loaded_ahead<std::uint32_t, together>(
-            first,
-            end,
+            d_first + first,
+            d_first + end,
             [&](unsigned i, std::uint32_t& word) { // past the last layer too
-                word = kept::load_decision(layer_state(min(i + 1, last)));
+                word = kept::load_decision(layer_state(min(i + 1, last)), d_j);
             },
             [&](unsigned i, std::uint32_t word) {
                 const auto own = i < last ? kept::decision(word) : of_last;
-                use((before ^ own ^ message_sum(i)) & signs);
+                const auto sum = (before ^ own ^ message_sum(i)) & signs;
+                use(d_threads.has_check() ? sum : 0);
                 before = own;
             });
+    }
+
+    // On the bit before the chain.
+    __device__ std::uint32_t decision_before() const
+    {
+        return d_first + d_j == 0 ? 0 : *d_before;
     }
 
     // Which of the codewords in \p candidates satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const
     {
-        const auto q = d_table.q;
-        std::uint32_t before = d_wrap[d_j];
-        if (d_j == 0) {
-            before = 0;
-        }
-        // The first layer alone says no where there is still much to correct.
-        for (unsigned first = 0, end = 1; first < q;
-             first = end, end = min(end + 12, q)) {
+        std::uint32_t before = decision_before();
+        // The first layer alone says no where there is still much to correct. As many
+        // rounds for each chain.
+        const auto most = d_table.begins[1];
+        for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
             std::uint32_t sum = 0;
-            each_sum(first, end, before, [&sum](std::uint32_t s) { sum |= s; });
+            each_sum(
+                first, min(end, d_layers), before, [&sum](std::uint32_t s) { sum |= s; });
             if (__syncthreads_or(sum & 0x8000u)) {
                 candidates &= ~1u;
             }
@@ -932,13 +973,13 @@ private:
     // Of both codewords, in half words.
     __device__ std::uint32_t count_violated()
     {
-        if (d_j == 0) {
+        if (d_threads.number == 0) {
             d_flags[1] = 0;
         }
         __syncthreads();
-        std::uint32_t before = d_j == 0 ? 0 : d_wrap[d_j];
+        std::uint32_t before = decision_before();
         std::uint32_t count = 0;
-        each_sum(0, d_table.q, before, [&](std::uint32_t s) { count += s >> 15; });
+        each_sum(0, d_layers, before, [&](std::uint32_t s) { count += s >> 15; });
         atomicAdd(d_flags + 1, count);
         __syncthreads();
         return d_flags[1];
@@ -950,13 +991,13 @@ private:
         const auto K = d_table.message_bits;
         const auto end = (d_args.stop.out_bits + 31) / 32 * 4;
         const auto inside = External ? d_table.shared_groups * (group / 8) : K / 8;
-        for (unsigned i = d_j; i < end; i += threads) {
+        for (unsigned i = d_threads.number; i < end; i += block_threads::count) {
             std::uint32_t byte = 0;
             if (i < K / 8) {
                 uint4 x, y;
                 if (!External || i < inside) {
-                    x = reinterpret_cast<const uint4*>(words())[2 * i];
-                    y = reinterpret_cast<const uint4*>(words())[2 * i + 1];
+                    x = reinterpret_cast<const uint4*>(shared_words())[2 * i];
+                    y = reinterpret_cast<const uint4*>(shared_words())[2 * i + 1];
                 } else {
                     const auto* const from =
                         reinterpret_cast<const uint4*>(d_external) + 2 * (i - inside);
@@ -971,7 +1012,8 @@ private:
             __threadfence_block();
             __syncthreads();
             auto* const out = reinterpret_cast<std::uint32_t*>(output);
-            for (unsigned i = 0; i < d_table.q; ++i) {
+            const auto end = d_threads.has_check() ? d_first + d_layers : d_first;
+            for (unsigned i = d_first; i < end; ++i) {
                 if (parity_decision(i) >> (w ? 31 : 15) & 1) {
                     const unsigned bit = K + d_j * d_table.q + i;
                     atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
@@ -983,10 +1025,10 @@ private:
     {
         const auto K = d_table.message_bits;
         const auto inside = External ? d_table.shared_groups * group : K;
-        for (unsigned i = 4 * d_j; i < K; i += 4 * threads) {
+        for (unsigned i = 4 * d_threads.number; i < K; i += 4 * block_threads::count) {
             const auto x =
                 !External || i < inside
-                    ? reinterpret_cast<const uint4*>(words())[i / 4]
+                    ? reinterpret_cast<const uint4*>(shared_words())[i / 4]
                     : __ldcg(reinterpret_cast<const uint4*>(d_external + i - inside));
             const float four[] = { of_codeword(x.x, w),
                                    of_codeword(x.y, w),
@@ -994,12 +1036,15 @@ private:
                                    of_codeword(x.w, w) };
             llrs.write_four<std::int8_t>(i, four);
         }
+        if (!d_threads.has_check()) {
+            return;
+        }
         // Of a parity bit: what is kept, and the message that its own check sent.
-        soft_writer::run<std::int8_t> run(llrs, K + d_j * d_table.q);
-        typename kept::place state(d_state);
-        for (unsigned i = 0; i < d_table.q; ++i) {
+        soft_writer::run<std::int8_t> run(llrs, K + d_j * d_table.q + d_first);
+        typename kept::place state(layer_state(d_first), d_j);
+        for (unsigned i = d_first; i < d_first + d_layers; ++i) {
             kept m;
-            m.load(state, i);
+            m.load(state, i - d_first);
             m.open();
             const half2 sum = unpacked_parity(get_parity(parity_at(i, d_j)));
             const half2 less =
@@ -1018,12 +1063,17 @@ private:
 
     const chain_table& d_table;
     const pair_arguments& d_args;
+    const block_threads d_threads;
     const unsigned d_j;
-    const typename entry::thread d_thread;
+    const chain_thread<(block_threads::spare_words > 0)> d_thread;
+    const unsigned d_first, d_layers; // of the thread's chain
     const constants d_constants;
     std::uint32_t* d_flags; // the block's part of the state; violated checks
     parity* d_parity;
-    std::uint32_t* d_wrap; // posterior of the last layer's parity bit of check j − 1
+    // Posteriors of the last layer's parity bits, of check j − 1 at j; after them those
+    // of the bits between the first chain and the second.
+    std::uint32_t* d_wrap;
+    std::uint32_t *d_before, *d_after; // of those, the bit before the chain and its last
     std::uint32_t* d_state;
     std::uint32_t* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
@@ -1035,14 +1085,21 @@ template <unsigned MessageEdges,
           bool Irregular,
           bool External,
           bool Soft,
-          unsigned Blocks>
-__global__ void __launch_bounds__(threads, Blocks)
+          unsigned Blocks,
+          unsigned Chains>
+__global__ void __launch_bounds__(chain_threads<Chains>::count, Blocks)
     decode_pairs(const __grid_constant__ chain_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800
-    decoder<MessageEdges, SharedParity, SharedTable, Irregular, External, Soft, Blocks>(
-        table, arguments)
+    decoder<MessageEdges,
+            SharedParity,
+            SharedTable,
+            Irregular,
+            External,
+            Soft,
+            Blocks,
+            Chains>(table, arguments)
         .run();
 #endif
 }

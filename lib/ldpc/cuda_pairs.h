@@ -20,8 +20,9 @@ struct pair_arguments : block_arguments {
     bool wrap_shared;
     const std::uint32_t* entries; // of a chain_table
     // Constants that the compiler is not to know, so that it keeps them in registers:
-    // the high bytes of halves from 0.5 on, and halves, twice each.
+    // the high bytes of halves from 0.5 on; halves, twice each.
     std::uint32_t halves = 0x38383838u;
+    std::uint32_t ones = 0x3c003c00u;
     std::uint32_t per_unit = 0x68006800u;   // 2048
     std::uint32_t four_edges = 0xd400d400u; // −64
 };

@@ -8,9 +8,9 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-pair_variant choose_soft_pairs(unsigned edges, bool irregular, bool large, bool small)
+pair_variant choose_soft_pairs(const chain_layers& layers, bool small)
 {
-    return choose<true>(edges, irregular, large, small);
+    return choose<true>(layers, small);
 }
 
 } // namespace device

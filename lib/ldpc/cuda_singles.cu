@@ -11,17 +11,18 @@ namespace device {
 
 namespace {
 
-constexpr unsigned blocks_at_once(unsigned message_edges)
+constexpr unsigned blocks_at_once(unsigned message_edges, unsigned chains)
 {
-    return message_edges <= 9 ? 2 : 1;
+    return message_edges <= 9 && chains == 1 ? 2 : 1;
 }
 
-template <unsigned MessageEdges, bool Int16>
-__global__ void __launch_bounds__(singles::threads, blocks_at_once(MessageEdges))
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned Queue>
+__global__ void __launch_bounds__(chain_threads<Chains>::count,
+                                  blocks_at_once(MessageEdges, Chains))
     decode_single(const __grid_constant__ chain_table table,
                   const __grid_constant__ single_arguments arguments)
 {
-    singles::decoder<MessageEdges, Int16>(table, arguments).run();
+    singles::decoder<MessageEdges, Int16, Chains, Queue>(table, arguments).run();
 }
 
 struct single_variant {
@@ -30,39 +31,65 @@ struct single_variant {
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table,
                                 bool filled,
-                                const shared_room& room) = nullptr;
-    unsigned least_layers = 0;
+                                unsigned layers) = nullptr;
+    unsigned least_layers = 0; // of a chain
+    unsigned threads = 0;
+    bool queued = false;
 };
 
-template <unsigned MessageEdges, bool Int16>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned Queue>
 single_variant variant()
 {
-    using d = singles::decoder<MessageEdges, Int16>;
-    return { decode_single<MessageEdges, Int16>,
-             { MessageEdges, d::most_shared },
+    using d = singles::decoder<MessageEdges, Int16, Chains, Queue>;
+    return { decode_single<MessageEdges, Int16, Chains, Queue>,
+             { MessageEdges, d::most_shared, d::most_deferred },
              d::state_words,
              d::shared_bytes,
-             d::least_layers };
+             d::least_layers,
+             chain_threads<Chains>::count,
+             d::queued };
 }
 
-template <bool Int16>
-single_variant choose(unsigned edges)
+// For layers of few edges.
+template <bool Int16, unsigned Chains, unsigned Queue>
+single_variant choose_short(unsigned edges)
 {
-#ifdef GPUFEC_FEW_KERNELS
-    return edges <= 5 ? variant<5, Int16>() : single_variant{};
-#else
-    return edges <= 2    ? variant<2, Int16>()
-           : edges <= 3  ? variant<3, Int16>()
-           : edges <= 4  ? variant<4, Int16>()
-           : edges <= 5  ? variant<5, Int16>()
-           : edges <= 8  ? variant<8, Int16>()
-           : edges <= 9  ? variant<9, Int16>()
-           : edges <= 12 ? variant<12, Int16>()
-           : edges <= 16 ? variant<16, Int16>()
-           : edges <= 20 ? variant<20, Int16>()
-           : edges <= 25 ? variant<25, Int16>()
-           : edges <= 28 ? variant<28, Int16>()
+#ifndef GPUFEC_FEW_KERNELS
+    if (edges <= 4) {
+        return edges <= 2   ? variant<2, Int16, Chains, Queue>()
+               : edges == 3 ? variant<3, Int16, Chains, Queue>()
+                            : variant<4, Int16, Chains, Queue>();
+    }
+#endif
+    return edges <= 5 ? variant<5, Int16, Chains, Queue>() : single_variant{};
+}
+
+// Floats of few edges go through a queue, which is as long as memory takes to answer.
+template <bool Int16>
+single_variant choose(unsigned edges, unsigned chains, bool queued)
+{
+    constexpr unsigned queue = Int16 ? 0 : 7;
+    if (edges <= 5) {
+        return chains == 2 ? queued ? choose_short<Int16, 2, queue>(edges)
+                                    : choose_short<Int16, 2, 0>(edges)
+               : queued ? choose_short<Int16, 1, queue>(edges)
+                           : choose_short<Int16, 1, 0>(edges);
+    }
+#ifndef GPUFEC_FEW_KERNELS
+    if (edges <= 8) {
+        return queued ? variant<8, Int16, 1, queue>() : variant<8, Int16, 1, 0>();
+    }
+    if (edges <= 9) {
+        return queued ? variant<9, Int16, 1, queue>() : variant<9, Int16, 1, 0>();
+    }
+    return edges <= 12   ? variant<12, Int16, 1, 0>()
+           : edges <= 16 ? variant<16, Int16, 1, 0>()
+           : edges <= 20 ? variant<20, Int16, 1, 0>()
+           : edges <= 25 ? variant<25, Int16, 1, 0>()
+           : edges <= 28 ? variant<28, Int16, 1, 0>()
                          : single_variant{};
+#else
+    return {};
 #endif
 }
 
@@ -72,8 +99,7 @@ public:
     singles_plan(std::unique_ptr<chain_table> table,
                  const message_rule& rule,
                  const single_variant& v,
-                 const shared_room& shared,
-                 std::size_t shared_bytes,
+                 unsigned shared_layers,
                  unsigned each,
                  unsigned multiprocessors)
         : block_plan(each, multiprocessors),
@@ -82,8 +108,8 @@ public:
               cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
           d_rule(rule),
           d_variant(v),
-          d_shared(shared),
-          d_shared_bytes(shared_bytes)
+          d_shared_layers(shared_layers),
+          d_shared_bytes(v.shared_bytes(*d_table, v.form.filled, shared_layers))
     {
     }
 
@@ -107,14 +133,12 @@ public:
                                           -d_rule.offset / limit,
                                           limit * d_rule.sixteenths / 16,
                                           d_variant.form.filled,
-                                          d_shared.wrap,
-                                          d_shared.layers,
-                                          d_shared.long_queue,
+                                          d_shared_layers,
                                           d_entries.get() };
         const auto kernel = d_variant.kernel;
         const auto table = *d_table;
-        kernel<<<frames.count, singles::threads, d_shared_bytes, stream>>>(table,
-                                                                           arguments);
+        kernel<<<frames.count, d_variant.threads, d_shared_bytes, stream>>>(table,
+                                                                            arguments);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
@@ -123,9 +147,61 @@ private:
     const cuda::buffer<std::uint32_t> d_entries;
     const message_rule d_rule;
     const single_variant d_variant;
-    const shared_room d_shared;
+    const unsigned d_shared_layers;
     const std::size_t d_shared_bytes;
 };
+
+// With a queue, or without; nothing where the code does not suit it.
+std::unique_ptr<launch_plan>
+make_plan(const ldpc_code& code, const message_rule& rule, bool queued, int device)
+{
+    const chain_layers layers(code);
+    const bool int16 = rule.precision == ldpc_precision::int16;
+    auto v =
+        (int16 ? choose<true> : choose<false>)(layers.largest(), layers.chains(), queued);
+    if (!v.kernel || v.queued != queued) {
+        return nullptr;
+    }
+    v.form.filled = layers.irregular() || layers.largest() < v.form.message_edges;
+    cudaDeviceProp p;
+    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
+    const auto room = p.sharedMemPerBlockOptin;
+    auto table = layers.table(v.form);
+    const auto bytes = [&](unsigned shared_layers) {
+        return v.shared_bytes(*table, v.form.filled, shared_layers);
+    };
+    // A group of the largest codes is left out.
+    if (table && bytes(0) > room && v.form.message_edges > 25) {
+        v.form.external = true;
+        table = layers.table(v.form);
+    }
+    if (!table || bytes(0) > room || table->q / layers.chains() < v.least_layers) {
+        return nullptr;
+    }
+    cuda::allow_shared(v.kernel, bytes(0), "the code");
+    const auto blocks_with = [&](unsigned shared_layers) {
+        int blocks = 0;
+        if (bytes(shared_layers) <= room) {
+            cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                            &blocks, v.kernel, int(v.threads), bytes(shared_layers)),
+                        "occupancy");
+        }
+        return blocks;
+    };
+    const int most = blocks_with(0);
+    if (most == 0) {
+        return nullptr;
+    }
+    // What the blocks leave of shared memory is used, for the L2 cache does not hold what
+    // is kept of long codewords.
+    unsigned shared_layers = 0;
+    while (!queued && shared_layers < table->begins[1] &&
+           blocks_with(shared_layers + 1) == most) {
+        ++shared_layers;
+    }
+    return std::make_unique<singles_plan>(
+        std::move(table), rule, v, shared_layers, most, p.multiProcessorCount);
+}
 
 } // namespace
 
@@ -135,61 +211,8 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     if (code.addresses().empty() || rule.precision == ldpc_precision::int8) {
         return nullptr;
     }
-    const chain_layers layers(code);
-    auto v = rule.precision == ldpc_precision::int16 ? choose<true>(layers.largest())
-                                                     : choose<false>(layers.largest());
-    if (!v.kernel) {
-        return nullptr;
-    }
-    v.form.filled = layers.irregular() || layers.largest() < v.form.message_edges;
-    cudaDeviceProp p;
-    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    const auto room = p.sharedMemPerBlockOptin;
-    auto table = layers.table(v.form);
-    const auto bytes = [&](const shared_room& r) {
-        return v.shared_bytes(*table, v.form.filled, r);
-    };
-    // A group of the largest codes is left out.
-    if (table && bytes({}) > room && v.form.message_edges > 25) {
-        v.form.external = true;
-        table = layers.table(v.form);
-    }
-    if (!table || bytes({}) > room || table->q < v.least_layers) {
-        return nullptr;
-    }
-    cuda::allow_shared(v.kernel, bytes({}), "the code");
-    const auto blocks_with = [&](const shared_room& r) {
-        int blocks = 0;
-        if (bytes(r) <= room) {
-            cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                            &blocks, v.kernel, int(singles::threads), bytes(r)),
-                        "occupancy");
-        }
-        return blocks;
-    };
-    const int most = blocks_with({});
-    if (most == 0) {
-        return nullptr;
-    }
-    // What the blocks leave of shared memory is used, for the L2 cache does not hold what
-    // is kept of long codewords.
-    shared_room shared{};
-    const auto unless_fewer = [&](shared_room with) {
-        if (blocks_with(with) == most) {
-            shared = with;
-        }
-    };
-    unless_fewer({ true, false, 0 });
-    unless_fewer(
-        { shared.wrap,
-          v.least_layers > 0 &&
-              table->q >= v.least_layers + singles::long_queue - singles::short_queue,
-          0 });
-    for (unsigned i = 1; i <= table->q && shared.layers + 1 == i; ++i) {
-        unless_fewer({ shared.wrap, shared.long_queue, i });
-    }
-    return std::make_unique<singles_plan>(
-        std::move(table), rule, v, shared, bytes(shared), most, p.multiProcessorCount);
+    auto plan = make_plan(code, rule, true, device);
+    return plan ? std::move(plan) : make_plan(code, rule, false, device);
 }
 
 } // namespace device

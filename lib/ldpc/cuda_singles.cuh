@@ -8,22 +8,24 @@
  * message bits. The parity bits are a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and what
  * check c + 1 leaves is kept; only from the last layer to the first it passes to the
- * neighbour. Messages are kept compressed: the two least magnitudes of each check, which
- * edge has the least, and the signs; those of the first layers in what is left of shared
- * memory, the others in memory that the L2 cache holds. Where it may not hold them, which
- * is with floats and short layers, some layers are on their way to a queue in shared
- * memory at any time.
+ * neighbour. Where a code has two chains of layers (chain_order.h), a group of threads
+ * follows either. Messages are kept compressed: the two least magnitudes of each check,
+ * which edge has the least, and the signs; those of the first layers in what is left of
+ * shared memory, the others in memory that the L2 cache holds. Where it may not hold
+ * them, which is with floats and short layers, the next layers are on their way to a
+ * queue in shared memory instead.
  *
  * An edge that a layer lacks is to a posterior that no sum changes. There is a barrier
- * only before a layer that uses bits of a group in use since the last one. */
+ * only before a layer that uses bits of a group in use since the last one, of all threads
+ * where the other chain used them. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 
 #include "cuda_block_slots.cuh"
 #include "cuda_chain_entries.cuh"
+#include "cuda_chain_threads.cuh"
 #include "cuda_soft.cuh"
-#include <cuda_pipeline.h>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -34,29 +36,17 @@ struct single_arguments : block_arguments {
     // floor), rounded.
     float slope, floor, span;
     bool filled; // the table is, where layers lack edges
-    // In shared memory: parity bits of the last layer, and what is kept of so many
-    // layers from the first on.
-    bool wrap_shared;
+    // What is kept of so many layers of each chain is in shared memory; where nothing is
+    // queued.
     std::uint32_t shared_layers;
-    bool long_queue; // of long_queue layers, else of short_queue; if there is one
     const std::uint32_t* entries; // of a chain_table
-};
-
-// What a block has in shared memory besides posteriors and the table.
-struct shared_room {
-    // As in single_arguments.
-    bool wrap, long_queue;
-    unsigned layers;
 };
 
 namespace singles {
 
 constexpr unsigned group = chain_table::group;
-constexpr unsigned threads = group;
-constexpr unsigned warps = threads / 32; // that are whole
+constexpr unsigned warps = group / 32; // of a chain that are whole
 constexpr unsigned flag_words = 4;
-// Layers of a queue.
-constexpr unsigned long_queue = 8, short_queue = 3;
 constexpr std::uint32_t sign = 0x80000000u;
 constexpr float missing = 1e38f; // magnitude of an edge that is not there
 
@@ -98,17 +88,17 @@ __device__ void store_vector(T* to, T x, bool shared)
 /* What is kept of a check, in a vector: its messages, and the posterior of the parity bit
  * before it. The message of edge e is the second magnitude where e has the least, the
  * first elsewhere, with a sign, which is bit Edges − 1 − e of the signs. */
-template <unsigned Edges, bool Int16>
+template <unsigned Edges, bool Int16, unsigned Pitch>
 struct record;
 
-template <unsigned Edges>
-struct record<Edges, true> {
+template <unsigned Edges, unsigned Pitch>
+struct record<Edges, true, Pitch> {
     // Halves of a word: both magnitudes, which are up to 511, and in the lower from
     // place_unit on the edge that has the least. Then signs and the posterior, in halves
     // where these have room, else in words.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
-    static constexpr unsigned layer_words = sizeof(vector) / 4 * threads;
+    static constexpr unsigned layer_words = sizeof(vector) / 4 * Pitch;
     static constexpr unsigned place_unit = 512;
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
     static constexpr std::uint32_t halves = 0x4b000000u; // what low_bits are below
@@ -143,14 +133,14 @@ struct record<Edges, true> {
             return value_of(v.z);
         }
     }
-    __device__ void load(const std::uint32_t* layer, bool shared)
+    __device__ void load(const std::uint32_t* layer, unsigned j, bool shared)
     {
-        const auto* const from = reinterpret_cast<const vector*>(layer) + threadIdx.x;
+        const auto* const from = reinterpret_cast<const vector*>(layer) + j;
         v = shared ? *from : __ldcg(from);
     }
-    __device__ void store(std::uint32_t* layer, bool shared) const
+    __device__ void store(std::uint32_t* layer, unsigned j, bool shared) const
     {
-        store_vector(reinterpret_cast<vector*>(layer) + threadIdx.x, v, shared);
+        store_vector(reinterpret_cast<vector*>(layer) + j, v, shared);
     }
     // Makes it one of no messages.
     __device__ void begin(float posterior_before)
@@ -179,13 +169,13 @@ private:
     vector v;
 };
 
-template <unsigned Edges>
-struct record<Edges, false> {
+template <unsigned Edges, unsigned Pitch>
+struct record<Edges, false, Pitch> {
     // Both magnitudes; the signs, and below them the place of the least where a word has
     // room for both, else in a word after all vectors; the posterior.
     static constexpr bool apart = Edges > 27;
     static constexpr unsigned signs_at = apart ? 0 : 5;
-    static constexpr unsigned layer_words = (4 + apart) * threads;
+    static constexpr unsigned layer_words = (4 + apart) * Pitch;
 
     struct opened {
         float first, second;
@@ -205,20 +195,25 @@ struct record<Edges, false> {
                  v.z << (32 - signs_at - Edges) };
     }
     __device__ float posterior_before() const { return value_of(v.w); }
-    __device__ void load(const std::uint32_t* layer, bool shared)
+    __device__ void load(const std::uint32_t* layer, unsigned j, bool shared)
     {
-        const auto* const from = reinterpret_cast<const uint4*>(layer) + threadIdx.x;
+        const auto* const from = reinterpret_cast<const uint4*>(layer) + j;
         v = shared ? *from : __ldcg(from);
         if constexpr (apart) {
-            const auto* const last = layer + 4 * threads + threadIdx.x;
+            const auto* const last = layer + 4 * Pitch + j;
             place = shared ? *last : __ldcg(last);
         }
     }
-    __device__ void store(std::uint32_t* layer, bool shared) const
+    __device__ void load(std::uint32_t shared_address)
     {
-        store_vector(reinterpret_cast<uint4*>(layer) + threadIdx.x, v, shared);
+        static_assert(!apart);
+        v = get_shared_vector(shared_address);
+    }
+    __device__ void store(std::uint32_t* layer, unsigned j, bool shared) const
+    {
+        store_vector(reinterpret_cast<uint4*>(layer) + j, v, shared);
         if constexpr (apart) {
-            store_vector(layer + 4 * threads + threadIdx.x, place, shared);
+            store_vector(layer + 4 * Pitch + j, place, shared);
         }
     }
     __device__ void set(float first,
@@ -261,13 +256,13 @@ struct two_least {
 };
 
 // Makes the new messages of a check; asked for those of all edges, in their order.
-template <unsigned Edges, bool Int16>
+template <unsigned Edges, bool Int16, unsigned Pitch>
 class renewal;
 
-template <unsigned Edges>
-class renewal<Edges, true>
+template <unsigned Edges, unsigned Pitch>
+class renewal<Edges, true, Pitch>
 {
-    using kept = record<Edges, true>;
+    using kept = record<Edges, true, Pitch>;
 
 public:
     __device__
@@ -301,8 +296,8 @@ private:
     std::uint32_t d_signs = 0;
 };
 
-template <unsigned Edges>
-class renewal<Edges, false>
+template <unsigned Edges, unsigned Pitch>
+class renewal<Edges, false, Pitch>
 {
 public:
     __device__
@@ -323,7 +318,7 @@ public:
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
     }
-    __device__ void keep(record<Edges, false>& in, float posterior_before) const
+    __device__ void keep(record<Edges, false, Pitch>& in, float posterior_before) const
     {
         in.set(d_first, d_second, d_place, d_signs, posterior_before);
     }
@@ -335,16 +330,20 @@ private:
     std::uint32_t d_signs = 0;
 };
 
-template <unsigned MessageEdges, bool Int16>
+// Queue: layers of a chain that are on their way to shared memory, or none.
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned Queue>
 class decoder
 {
+    using block_threads = chain_threads<Chains>;
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
     static constexpr unsigned before = 0; // edge to the parity bit before
     static constexpr unsigned own = MessageEdges + 1;
     static constexpr unsigned edges = MessageEdges + 2;
-    using kept = record<edges, Int16>;
+    static constexpr unsigned pitch = block_threads::pitch;
+    using kept = record<edges, Int16, pitch>;
 
-    // The table lies in shared memory, where posteriors leave it room.
+    // The table lies in shared memory, and the bits that pass from chain to chain, where
+    // posteriors leave them room.
     static constexpr bool shared_table = MessageEdges <= 20;
     static constexpr bool may_be_external = MessageEdges > 25;
     using entry = chain_entry<MessageEdges>;
@@ -355,26 +354,20 @@ class decoder
     static constexpr bool ahead = MessageEdges <= 5 || MessageEdges == 12;
     static constexpr unsigned distance = depth + ahead;
 
-    static constexpr unsigned wrap_words = threads + 4;
-    __host__ __device__ static constexpr unsigned queue_of(bool is_long)
-    {
-        return is_long ? long_queue : short_queue;
-    }
+    static constexpr unsigned wrap_words = Chains * pitch + 4;
 
 public:
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
-    //! What is kept of some layers is on its way to shared memory.
-    static constexpr bool queued = !Int16 && MessageEdges <= 9;
-    //! Which needs so many layers, and one more for each that it is longer.
-    static constexpr unsigned least_layers = queued ? short_queue + distance + 1 : 0;
-    static std::size_t
-    shared_bytes(const chain_table& t, bool filled, const shared_room& room)
+    static constexpr unsigned most_deferred = chain_most_deferred(MessageEdges);
+    static constexpr bool queued = Queue > 0;
+    //! Of a chain.
+    static constexpr unsigned least_layers = queued ? Queue + distance : 0;
+    static std::size_t shared_bytes(const chain_table& t, bool filled, unsigned layers)
     {
-        return 4 *
-               ((t.shared_groups + filled) * group + flag_words +
-                (shared_table ? t.q * entry::words : 0) + (room.wrap ? wrap_words : 0) +
-                ((queued ? queue_of(room.long_queue) : 0) + room.layers) *
-                    kept::layer_words);
+        return 4 * ((t.shared_groups + filled) * group + flag_words +
+                    block_threads::spare_words +
+                    (shared_table ? t.q * entry::words + wrap_words : 0) +
+                    (queued ? Queue : layers) * Chains * kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
@@ -386,17 +379,22 @@ public:
     __device__ decoder(const chain_table& table, const single_arguments& a)
         : d_table(table),
           d_args(a),
-          d_j(kept_in_register(threadIdx.x)),
-          d_thread(threadIdx.x)
+          d_j(d_threads.j),
+          d_thread(d_j,
+                   d_threads.has_check(),
+                   shared_words() + (table.shared_groups + a.filled) * group +
+                       flag_words + d_threads.spare()),
+          d_first(table.begins[d_threads.chain]),
+          d_layers(table.begins[d_threads.chain + 1] - d_first)
     {
         const auto q = table.q;
-        auto* next = words() + (table.shared_groups + a.filled) * group;
+        auto* next = shared_words() + (table.shared_groups + a.filled) * group;
         if (a.filled) {
-            words()[table.shared_groups * group + d_j] = bits(missing);
+            shared_words()[table.shared_groups * group + d_j % group] = bits(missing);
         }
         d_flags = next;
-        next += flag_words;
-        if (d_j == 0) { // memory that no other block has
+        next += flag_words + block_threads::spare_words;
+        if (d_threads.number == 0) { // memory that no other block has
             d_flags[0] = take_slot(a);
         }
         __syncthreads();
@@ -405,14 +403,19 @@ public:
         if constexpr (shared_table) {
             d_entries = next;
             next += q * entry::words;
-            entry::copy(a.entries, q, d_entries, d_j);
+            entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
-        d_wrap = reinterpret_cast<float*>(a.wrap_shared ? next : outside);
+        // Those of the last layer, of check j − 1 at j; those between the chains.
+        auto* const wrap = shared_table ? next : outside;
+        auto* const middle = wrap + pitch + 4;
+        // A thread without a check has the place after the last neighbour's.
+        d_before = bit_at((d_first > 0 ? middle : wrap + !d_threads.has_check()) + d_j);
+        d_after = bit_at((d_first + d_layers == q ? wrap + 1 : middle) + d_j);
+        next += shared_table ? wrap_words : 0;
         d_external = reinterpret_cast<float*>(outside) + wrap_words;
-        next += a.wrap_shared ? wrap_words : 0;
-        d_queue = unsigned(next - words());
-        next += queued ? queue_of(a.long_queue) * kept::layer_words : 0;
-        d_shared_state = unsigned(next - words());
+        const auto room = (queued ? Queue : a.shared_layers) * kept::layer_words;
+        d_shared_state = shared_address(next + d_threads.chain * room);
+        d_own_state = d_state + d_first * kept::layer_words + 4 * d_j;
     }
 
     // All control flow hangs on parameters and the block's number: where the compiler
@@ -440,7 +443,7 @@ public:
             __pipeline_wait_prior(0);
         }
         const auto violated = valid ? 0 : count_violated();
-        if (d_j == 0) {
+        if (d_threads.number == 0) {
             d_args.frames.status[frame.status] = { i, violated };
         }
         write_decisions(d_args.frames.output + frame.output);
@@ -448,25 +451,49 @@ public:
             write_llrs(soft_writer(d_args.frames, frame, d_args.stop));
         }
         __syncthreads();
-        if (d_j == 0) {
+        if (d_threads.number == 0) {
             atomicExch(d_args.taken + d_flags[0], 0u);
         }
     }
 
 private:
-    __device__ static std::uint32_t* words()
+    // Bits that pass from chain to chain, by the address of shared memory where they are
+    // there.
+    using bit_place = std::conditional_t<shared_table, std::uint32_t, std::uint32_t*>;
+    __device__ static bit_place bit_at(std::uint32_t* at)
     {
-        extern __shared__ uint4 shared_memory[];
-        return reinterpret_cast<std::uint32_t*>(shared_memory);
+        if constexpr (shared_table) {
+            return shared_address(at);
+        } else {
+            return at;
+        }
+    }
+    __device__ static float get_bit(bit_place at)
+    {
+        if constexpr (shared_table) {
+            return value_of(get_shared(at));
+        } else {
+            return value_of(*at);
+        }
+    }
+    __device__ static void set_bit(bit_place at, float x)
+    {
+        if constexpr (shared_table) {
+            set_shared(at, bits(x));
+        } else {
+            *at = bits(x);
+        }
     }
 
     __device__ void load(const channel_value* channel)
     {
+        fetch_parity(channel);
         constexpr unsigned each = 16 / sizeof(channel_value); // of a vector
         const auto* const from = reinterpret_cast<const uint4*>(channel);
         const auto vectors = d_table.message_bits / each;
         constexpr unsigned together = 6; // so that many loads are on their way
-        for (unsigned i = d_j; i < vectors; i += together * threads) {
+        constexpr auto threads = block_threads::count;
+        for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
             uint4 x[together];
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
@@ -489,10 +516,27 @@ private:
                 }
             }
         }
-        d_wrap[d_j + 1] = own_bit(d_table.q - 1);
-        if (d_j == 0) {
-            d_wrap[0] = missing;
+        if (!d_threads.has_check()) {
+            set_shared(__float_as_uint(d_thread.address), 0);
+            set_bit(d_before, 0);
         }
+        set_bit(d_after, own_bit(d_first + d_layers - 1));
+        if (d_threads.number == 0) {
+            set_bit(d_before, missing);
+        }
+    }
+    // To the L2 cache, for the first iteration reads it bit by bit.
+    __device__ void fetch_parity(const channel_value* channel) const
+    {
+#ifdef __CUDA_ARCH__
+        constexpr unsigned line = 128 / sizeof(channel_value);
+        const auto parity_bits = d_table.q * group;
+        for (unsigned i = line * d_threads.number; i < parity_bits;
+             i += line * block_threads::count) {
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(
+                __cvta_generic_to_global(channel + d_table.message_bits + i)));
+        }
+#endif
     }
     __device__ static std::uint32_t without_sign_of_0(std::uint32_t x)
     {
@@ -505,34 +549,44 @@ private:
         return { value(a), value(a >> 16), value(b), value(b >> 16) };
     }
     // The channel value of the parity bit of layer i.
-    __device__ float own_bit(unsigned i) const { return __fadd_rn(d_own_bits[i], 0); }
+    __device__ float own_bit(unsigned i) const
+    {
+        return d_threads.has_check() ? __fadd_rn(d_own_bits[i], 0) : 0;
+    }
 
     __device__ float& posterior_of(unsigned message_bit) const
     {
         const auto inside = d_table.shared_groups * group;
         return may_be_external && message_bit >= inside
                    ? d_external[message_bit - inside]
-                   : reinterpret_cast<float*>(words())[message_bit];
+                   : reinterpret_cast<float*>(shared_words())[message_bit];
     }
+
+    // From here on a layer's number is that in its chain.
 
     // Calls use() with where a layer's records are, and whether that is shared memory.
     template <class Use>
     __device__ void at_layer(unsigned layer, Use&& use) const
     {
-        const auto words_before = std::size_t(layer) * kept::layer_words;
-        if (layer < d_args.shared_layers) {
-            use(words() + d_shared_state + words_before, true);
+        if (!queued && layer < d_args.shared_layers) {
+            use(shared_words() + (d_shared_state - shared_begin()) / 4 +
+                    layer * kept::layer_words,
+                true);
         } else {
-            use(d_state + words_before, false);
+            use(d_state + std::size_t(d_first + layer) * kept::layer_words, false);
         }
+    }
+    __device__ void load(unsigned layer, kept& k) const
+    {
+        at_layer(layer, [&](const auto* at, bool shared) { k.load(at, d_j, shared); });
     }
 
     __device__ entry entry_of(unsigned layer) const
     {
         if constexpr (shared_table) {
-            return entry::of_copy(d_entries, layer);
+            return entry::of_copy(d_entries, d_first + layer);
         } else {
-            return entry::of(d_table, layer);
+            return entry::of(d_table, d_first + layer);
         }
     }
 
@@ -541,28 +595,33 @@ private:
     {
         return may_be_external && e + 1 == MessageEdges && (head & chain_table::external);
     }
+    __device__ float& external_at(std::uint32_t address) const
+    {
+        return d_external[(address - shared_begin()) / 4];
+    }
     __device__ float get_posterior(std::uint32_t at, bool external) const
     {
-        return external ? d_external[at / 4]
-                        : reinterpret_cast<const float*>(words())[at / 4];
+        return external ? external_at(at) : value_of(get_shared(at));
     }
     __device__ void set_posterior(std::uint32_t at, bool external, float x) const
     {
         if (external) {
-            d_external[at / 4] = x;
+            external_at(at) = x;
         } else {
-            reinterpret_cast<float*>(words())[at / 4] = x;
+            set_shared(at, bits(x));
         }
     }
 
     // What can be had of a layer before the one before it is done.
     struct prepared {
         std::uint32_t at[MessageEdges]; // where the posteriors are
+        std::uint32_t head;
         typename kept::opened old;
     };
     __device__ void prepare(unsigned layer, const kept& fetched, prepared& p) const
     {
         const auto edge = entry_of(layer);
+        p.head = edge.head();
         p.old = fetched.open();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
@@ -576,65 +635,53 @@ private:
     __device__ void fetch(unsigned layer, kept& f)
     {
         if constexpr (First) {
-            f.begin(own_bit(min(max(layer, 1u), d_table.q) - 1));
+            f.begin(own_bit(min(max(d_first + layer, 1u), d_table.q) - 1));
         } else if constexpr (queued) {
             take(layer, f);
         } else {
-            at_layer(layer, [&f](auto* at, bool shared) { f.load(at, shared); });
+            load(layer, f);
         }
     }
 
-    // Sends what is kept of a layer to the queue's place that is next. A thread takes
-    // out what it sent itself.
-    __device__ void send(unsigned layer, std::uint32_t* place) const
+    // Sends what is kept of the layer that is next to the queue, where a thread takes out
+    // what it sent itself. After the last layer comes the first, of the next iteration.
+    __device__ void send()
     {
-        if (layer >= d_args.shared_layers) {
-            const auto* const from =
-                d_state + std::size_t(layer) * kept::layer_words + 4 * d_j;
-            __pipeline_memcpy_async(place + 4 * d_j, from, 16);
-        }
+        copy_to_shared(d_place, d_source);
         __pipeline_commit();
+        constexpr unsigned bytes = 4 * kept::layer_words;
+        d_place += bytes;
+        if (d_place == d_shared_state + 16 * d_j + Queue * bytes) {
+            d_place -= Queue * bytes;
+        }
+        d_source += kept::layer_words;
+        if (d_source == d_own_state + d_layers * kept::layer_words) {
+            d_source = d_own_state;
+        }
     }
     __device__ void begin_queue()
     {
-        for (unsigned i = 0; i < queue_of(d_args.long_queue); ++i) {
-            send(i, words() + d_queue + i * kept::layer_words);
+        d_place = d_shared_state + 16 * d_j;
+        d_source = d_own_state;
+        for (unsigned i = 0; i < Queue; ++i) {
+            send();
         }
-        d_place = 0;
     }
-    // Takes a layer, and sends a later one, which may be of the next iteration.
     __device__ void take(unsigned layer, kept& f)
     {
-        const auto q = d_table.q;
-        if (layer >= q) {
-            return;
-        }
-        unsigned length;
-        if (d_args.long_queue) {
-            length = long_queue;
-            __pipeline_wait_prior(long_queue - 1);
-        } else {
-            length = short_queue;
-            __pipeline_wait_prior(short_queue - 1);
-        }
-        auto* const place = words() + d_queue + d_place;
-        f.load(layer < d_args.shared_layers
-                   ? words() + d_shared_state + layer * kept::layer_words
-                   : place,
-               true);
-        const auto later = layer + length;
-        send(later < q ? later : later - q, place);
-        d_place += kept::layer_words;
-        if (d_place == length * kept::layer_words) {
-            d_place = 0;
+        if (layer < d_layers) {
+            __pipeline_wait_prior(int(Queue) - 1);
+            f.load(d_place);
+            send();
         }
     }
 
     template <bool First>
     __device__ void iterate()
     {
-        const auto q = d_table.q;
-        float posterior_before = d_wrap[d_j];
+        const auto q = d_layers;
+        float posterior_before = get_bit(d_before);
+        auto* record = d_own_state;
         kept f[depth];
         prepared p[2];
 #pragma unroll
@@ -649,12 +696,17 @@ private:
 #pragma unroll
             for (unsigned k = 0; k < depth; ++k) {
                 if (i + k < q) {
-                    do_layer<First>(
-                        i + k, p, k % 2, f[k], f[(k + 1) % depth], posterior_before);
+                    do_layer<First>(i + k,
+                                    p,
+                                    k % 2,
+                                    f[k],
+                                    f[(k + 1) % depth],
+                                    posterior_before,
+                                    record);
                 }
             }
         }
-        d_wrap[d_j + 1] = posterior_before;
+        set_bit(d_after, posterior_before);
         __syncthreads();
     }
 
@@ -666,28 +718,28 @@ private:
                              unsigned at,
                              kept& fetched,
                              kept& fetched_next,
-                             float& posterior_before)
+                             float& posterior_before,
+                             std::uint32_t*& record)
     {
         auto& now = p[at];
         if constexpr (!ahead) {
             prepare(i, fetched, now);
         }
-        const auto head = d_table.layer[i];
+        const auto head = now.head;
         const auto& old = now.old;
         float t[edges];
         t[before] = __fsub_rn(posterior_before, old.message(before));
-        if (head & chain_table::barrier) {
-            __syncthreads();
-        }
-        // What the neighbour's first layer leaves of the last.
+        d_threads.wait_before(head);
+        // What a chain's first layer leaves of the bit before it.
         const float own_posterior =
-            i + 1 == d_table.q ? d_wrap[d_j + 1] : fetched_next.posterior_before();
+            i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             t[e + 1] = get_posterior(now.at[e], is_external(head, e));
         }
         if constexpr (ahead) {
-            prepare(min(i + 1, d_table.q - 1), fetched_next, p[1 - at]);
+            static_assert(shared_table); // past the last layer, too
+            prepare(i + 1, fetched_next, p[1 - at]);
             fetch<First>(i + distance, fetched_next);
         } else {
             fetch<First>(i + distance, fetched);
@@ -706,11 +758,11 @@ private:
             product ^= bits(t[e]);
         }
         even.merge(odd);
-        renewal<edges, Int16> renewed(even, product ^ bits(t[own]), d_args);
+        renewal<edges, Int16, pitch> renewed(even, product ^ bits(t[own]), d_args);
 
         const float leaves = __fadd_rn(t[before], renewed.message(before, t[before]));
         if (i == 0) {
-            d_wrap[d_j] = leaves;
+            set_bit(d_before, leaves);
         }
         if (head & chain_table::shares) {
             write_shared_bits(head, now, t, renewed);
@@ -724,35 +776,58 @@ private:
         posterior_before = __fadd_rn(t[own], renewed.message(own, t[own]));
         kept fresh;
         renewed.keep(fresh, leaves);
-        at_layer(i, [&fresh](auto* at, bool shared) { fresh.store(at, shared); });
+        if constexpr (queued) {
+            fresh.store(record, 0, false);
+            record += kept::layer_words;
+        } else {
+            at_layer(i, [&](auto* at, bool shared) { fresh.store(at, d_j, shared); });
+        }
     }
 
     // A layer in which bits take part more than once.
     __device__ void write_shared_bits(std::uint32_t head,
                                       const prepared& now,
                                       float (&t)[edges],
-                                      renewal<edges, Int16>& renewed) const
+                                      renewal<edges, Int16, pitch>& renewed) const
     {
         const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
-        constexpr unsigned most = most_shared < MessageEdges ? most_shared : MessageEdges;
-        __syncthreads(); // all have read
+        d_threads.wait_for_chain(); // all have read
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             const float r = renewed.message(e + 1, t[e + 1]);
-            if (e < most && e < deferred) { // the change
+            if (e < most_deferred && e < deferred) { // the change
                 t[e + 1] = __fsub_rn(r, now.old.message(e + 1));
             } else {
                 set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
             }
         }
+        d_threads.wait_for_chain();
+        const auto sum = [&](unsigned e) {
+            return __fadd_rn(get_posterior(now.at[e], false), t[e + 1]);
+        };
+        if (most_deferred > 1 && (head & chain_table::several_rounds)) {
 #pragma unroll
-        for (unsigned e = 0; e < most; ++e) {
-            if (e < deferred) {
-                if (head >> (chain_table::round_at + e) & 1) {
-                    __syncthreads();
+            for (unsigned e = 0; e < most_deferred; ++e) {
+                if (e < deferred) {
+                    if (head >> (chain_table::round_at + e) & 1) {
+                        d_threads.wait_for_chain();
+                    }
+                    set_posterior(now.at[e], false, sum(e));
                 }
-                const float x = get_posterior(now.at[e], false);
-                set_posterior(now.at[e], false, __fadd_rn(x, t[e + 1]));
+            }
+        } else { // of different groups
+            float sums[most_deferred];
+#pragma unroll
+            for (unsigned e = 0; e < most_deferred; ++e) {
+                if (e < deferred) {
+                    sums[e] = sum(e);
+                }
+            }
+#pragma unroll
+            for (unsigned e = 0; e < most_deferred; ++e) {
+                if (e < deferred) {
+                    set_posterior(now.at[e], false, sums[e]);
+                }
             }
         }
     }
@@ -760,11 +835,11 @@ private:
     // The posterior of the parity bit of layer i.
     __device__ float parity_posterior(unsigned i) const
     {
-        if (i + 1 == d_table.q) {
-            return d_wrap[d_j + 1];
+        if (i + 1 == d_layers) {
+            return get_bit(d_after);
         }
         kept next;
-        at_layer(i + 1, [&next](auto* at, bool shared) { next.load(at, shared); });
+        load(i + 1, next);
         return next.posterior_before();
     }
 
@@ -772,7 +847,7 @@ private:
     __device__ std::uint32_t message_sum(unsigned i) const
     {
         const auto edge = entry_of(i);
-        const auto head = d_table.layer[i];
+        const auto head = edge.head();
         std::uint32_t sum = 0;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
@@ -787,31 +862,34 @@ private:
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const
     {
         constexpr unsigned together = MessageEdges <= 12 ? 4 : 2;
-        const auto last = d_table.q - 1;
-        const float of_last = d_wrap[d_j + 1];
+        const auto last = d_layers - 1;
+        const float of_last = get_bit(d_after);
         each_loaded_ahead<kept, together>(
             first,
             end,
             [&](unsigned i, kept& next) { // past the last layer too
-                at_layer(min(i + 1, last),
-                         [&next](auto* at, bool shared) { next.load(at, shared); });
+                load(min(i + 1, last), next);
             },
             [&](unsigned i, const kept& next) {
                 const float own_posterior = i < last ? next.posterior_before() : of_last;
-                use((bits(parity_before) ^ bits(own_posterior) ^ message_sum(i)) & sign);
+                const auto sum =
+                    bits(parity_before) ^ bits(own_posterior) ^ message_sum(i);
+                use(d_threads.has_check() ? sum & sign : 0);
                 parity_before = own_posterior;
             });
     }
 
     __device__ unsigned satisfied() const
     {
-        const auto q = d_table.q;
-        float parity_before = d_wrap[d_j];
-        // The first layer alone says no where there is still much to correct.
-        for (unsigned first = 0, end = 1; first < q;
-             first = end, end = min(end + 12, q)) {
+        float parity_before = get_bit(d_before);
+        // The first layer alone says no where there is still much to correct. As many
+        // rounds for each chain.
+        const auto most = d_table.begins[1];
+        for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
             std::uint32_t sum = 0;
-            each_sum(first, end, parity_before, [&sum](std::uint32_t s) { sum |= s; });
+            each_sum(first, min(end, d_layers), parity_before, [&sum](std::uint32_t s) {
+                sum |= s;
+            });
             if (__syncthreads_or(sum)) {
                 return 0;
             }
@@ -821,13 +899,13 @@ private:
 
     __device__ std::uint32_t count_violated()
     {
-        if (d_j == 0) {
+        if (d_threads.number == 0) {
             d_flags[1] = 0;
         }
         __syncthreads();
-        float parity_before = d_wrap[d_j];
+        float parity_before = get_bit(d_before);
         std::uint32_t count = 0;
-        each_sum(0, d_table.q, parity_before, [&](std::uint32_t s) { count += s >> 31; });
+        each_sum(0, d_layers, parity_before, [&](std::uint32_t s) { count += s >> 31; });
         atomicAdd(d_flags + 1, count);
         __syncthreads();
         return d_flags[1];
@@ -840,7 +918,8 @@ private:
         const auto K = d_table.message_bits;
         const auto all = (d_args.stop.out_bits + 31) / 32;
         if (d_j < warps * 32) {
-            for (unsigned w = d_j / 32; w < all; w += warps) {
+            for (unsigned w = d_threads.chain * warps + d_j / 32; w < all;
+                 w += Chains * warps) {
                 const unsigned bit = w * 32 + d_j % 32;
                 const bool one = bit < K && bits(posterior_of(bit)) & sign;
                 const auto word = __brev(__ballot_sync(~0u, one));
@@ -852,9 +931,10 @@ private:
         if (d_args.stop.out_bits > K) {
             __threadfence_block();
             __syncthreads();
-            for (unsigned i = 0; i < d_table.q; ++i) {
+            const auto end = d_threads.has_check() ? d_layers : 0;
+            for (unsigned i = 0; i < end; ++i) {
                 if (bits(parity_posterior(i)) & sign) {
-                    const unsigned bit = K + d_j * d_table.q + i;
+                    const unsigned bit = K + d_j * d_table.q + d_first + i;
                     atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
                 }
             }
@@ -863,15 +943,20 @@ private:
 
     __device__ void write_llrs(const soft_writer& llrs) const
     {
-        for (unsigned i = 4 * d_j; i < d_table.message_bits; i += 4 * threads) {
+        for (unsigned i = 4 * d_threads.number; i < d_table.message_bits;
+             i += 4 * block_threads::count) {
             const float x[] = { posterior_of(i),
                                 posterior_of(i + 1),
                                 posterior_of(i + 2),
                                 posterior_of(i + 3) };
             llrs.write_four<channel_value>(i, x);
         }
-        soft_writer::run<channel_value> run(llrs, d_table.message_bits + d_j * d_table.q);
-        for (unsigned i = 0; i < d_table.q; ++i) {
+        if (!d_threads.has_check()) {
+            return;
+        }
+        soft_writer::run<channel_value> run(
+            llrs, d_table.message_bits + d_j * d_table.q + d_first);
+        for (unsigned i = 0; i < d_layers; ++i) {
             run.add(parity_posterior(i));
         }
         run.end();
@@ -879,14 +964,18 @@ private:
 
     const chain_table& d_table;
     const single_arguments& d_args;
+    const block_threads d_threads;
     const unsigned d_j;
-    const typename entry::thread d_thread;
-    const channel_value* d_own_bits; // of the parity bits that the thread has, in layers
-    std::uint32_t* d_flags;          // the block's part of the state; violated checks
-    float* d_wrap; // posteriors of the last layer's parity bits, of check j − 1 at j
+    const chain_thread<(block_threads::spare_words > 0)> d_thread;
+    const unsigned d_first, d_layers; // of the thread's chain
+    const channel_value* d_own_bits;  // of the parity bits that the thread has, in layers
+    std::uint32_t* d_flags;           // the block's part of the state; violated checks
+    bit_place d_before, d_after;      // posteriors of the bits before and after the chain
     std::uint32_t* d_state;
-    // Words before them in shared memory, and in the queue before its next place.
-    unsigned d_shared_state, d_queue, d_place;
+    std::uint32_t* d_own_state; // of that the thread's own, in the first layer
+    // Of the queue, or of layers that are kept there: where it begins, the next place.
+    std::uint32_t d_shared_state, d_place;
+    const std::uint32_t* d_source; // of what goes there
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };

@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "chain_order.h"
 #include "dvbs2_layers.h"
 #include <algorithm>
 
@@ -28,6 +29,10 @@ dvbs2_layers make_dvbs2_layers(const ldpc_code& code)
     auto& table = layers.table;
     table.q = q;
     table.message_bits = code.n() - code.checks(); // shortened ones too
+    const chain_order order(code);
+    const auto in_order = order.layers();
+    std::copy(in_order.begin(), in_order.end(), table.order);
+    table.second = order.begins[1];
     unsigned next = 0;
     for (unsigned i = 0; i < q; ++i) {
         std::stable_sort(edges[i].begin(),

@@ -33,6 +33,8 @@ struct layer_table {
     std::uint32_t message_bits;
     edge edges[648];
     std::uint32_t layer[135]; //!< first edge | edges << 16 | deferred << 24
+    std::uint8_t order[135];  //!< of layers, see chain_order.h
+    std::uint32_t second;     //!< the first layer of the second chain; q if there is none
 };
 
 struct dvbs2_layers {

@@ -1,6 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "chain_order.h"
 #include "layer_plan.h"
 #include <algorithm>
 
@@ -52,8 +53,11 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     if (code.q()) {
-        for (unsigned c = 0; c < code.checks(); ++c) {
-            layer[c] = c % code.q();
+        const auto order = chain_order(code).layers();
+        for (std::uint32_t i = 0; i < order.size(); ++i) {
+            for (auto c = order[i]; c < code.checks(); c += code.q()) {
+                layer[c] = i;
+            }
         }
         return layer;
     }

@@ -11,12 +11,13 @@
  * written, they add new − old message one after the other, in the order of their places:
  * the first of each bit in round 1, the second in round 2 …
  *
- * Codes with a parity chain, as DVB-S2's: q layers, layer i of the checks j·q + i. Other
- * codes of circulants: a layer a row of them; where blocks of a row have several, as many
- * layers of successive checks, of one size but the last, as it takes for no bit to be in
- * one twice; layers of up to 360 checks if those had fewer than 32. All others, and codes
- * that would defer edges of checks with more than 32 bits: each check in turn goes to the
- * first layer that has none of its bits, so that nothing is deferred. */
+ * Codes with a parity chain, as DVB-S2's: q layers of the checks j·q + i, in the order of
+ * chain_order.h. Other codes of circulants: a layer a row of them; where blocks of a row
+ * have several, as many layers of successive checks, of one size but the last, as it
+ * takes for no bit to be in one twice; layers of up to 360 checks if those had fewer
+ * than 32. All others, and codes that would defer edges of checks with more than 32 bits:
+ * each check in turn goes to the first layer that has none of its bits, so that nothing
+ * is deferred. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H

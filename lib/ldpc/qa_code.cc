@@ -4,12 +4,16 @@
 /* The codes: those of DVB-S2 against the standard's figures and another encoder, alist
  * files good and bad. */
 
+#include "chain_order.h"
 #include "layer_plan.h"
 #include "qa_support.h"
 #include "reference.h"
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 
 using namespace gr::gpufec;
@@ -132,6 +136,70 @@ TEST(ldpc_code, edges_and_shared_bits_of_dvbs2)
                   e.second[1]);
         EXPECT_EQ(*std::max_element(plan.rounds.begin(), plan.rounds.end()), e.second[2]);
     }
+}
+
+// Chains that are done at the same time share no bit but at their ends.
+TEST(ldpc_code, order_of_chains)
+{
+    unsigned with_two = 0;
+    for (const std::string standard : { "dvbs2", "dvbs2x", "dvbt2" }) {
+        for (const auto& size : ldpc_code::frame_sizes(standard)) {
+            for (const auto& rate : ldpc_code::rates(standard, size)) {
+                const auto code = ldpc_code::standard(standard, size, rate);
+                SCOPED_TRACE(code.name());
+                const chain_order order(code);
+                auto layers = order.layers();
+                EXPECT_EQ(layers.front(), 0u);
+                std::sort(layers.begin(), layers.end());
+                std::vector<unsigned> all(code.q());
+                std::iota(all.begin(), all.end(), 0);
+                EXPECT_EQ(layers, all);
+                if (order.chains() == 1) {
+                    EXPECT_EQ(order.layers(), all);
+                    continue;
+                }
+                ++with_two;
+                // Groups of each layer, and its parity bits as groups after them.
+                const unsigned groups = code.addresses().size(), q = code.q();
+                std::vector<std::set<unsigned>> of_layer(q);
+                for (unsigned g = 0; g < groups; ++g) {
+                    for (const auto x : code.addresses()[g]) {
+                        of_layer[x % q].insert(g);
+                    }
+                }
+                for (unsigned i = 0; i < q; ++i) {
+                    of_layer[i].insert({ groups + i, groups + (i + q - 1) % q });
+                }
+                auto next = order.begins;
+                for (const auto& p : order.phases) {
+                    std::set<unsigned> of_chain[2];
+                    for (unsigned c = 0; c < 2; ++c) {
+                        EXPECT_GT(p[c], 0u);
+                        for (unsigned i = 0; i < p[c]; ++i) {
+                            const auto& l = of_layer[next[c]++];
+                            of_chain[c].insert(l.begin(), l.end());
+                        }
+                    }
+                    std::vector<unsigned> both;
+                    std::set_intersection(of_chain[0].begin(),
+                                          of_chain[0].end(),
+                                          of_chain[1].begin(),
+                                          of_chain[1].end(),
+                                          std::back_inserter(both));
+                    EXPECT_TRUE(both.empty()) << "group " << both.front();
+                }
+                EXPECT_EQ(next[0], order.begins[1]);
+                EXPECT_EQ(next[1], order.begins[2]);
+                // In a row, hardly more than half of the layers.
+                unsigned steps = 0;
+                for (const auto& p : order.phases) {
+                    steps += std::max(p[0], p[1]);
+                }
+                EXPECT_LT(steps, q * 0.6);
+            }
+        }
+    }
+    EXPECT_GE(with_two, 9u);
 }
 
 TEST(ldpc_code, unknown_codes_are_refused)

@@ -70,6 +70,8 @@ void emulate(dim3 grid,
 
 void __syncwarp();
 void __syncthreads();
+// Of so many threads, from a multiple of that on.
+void emulated_barrier(unsigned threads);
 int __syncthreads_or(int predicate);
 
 // Gives the 32 values of a warp, each lane's own being \p mine.

@@ -26,7 +26,7 @@ __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
 }
-namespace gr::gpufec::ldpc::device::singles {
+namespace gr::gpufec::ldpc::device {
 extern uint4 shared_memory[(227 << 10) / sizeof(uint4)]
     __attribute__((alias("_ZN2gr6gpufec8sync_map6sharedE")));
 }
@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t stack_bytes = 1 << 16;
 
-enum class barrier { none, warp, block };
+enum class barrier { none, warp, part, block };
 
 struct copy {
     void* to;
@@ -64,6 +64,7 @@ struct warp {
 thread_local std::vector<thread> threads;
 thread_local std::vector<warp> warps;
 thread_local std::array<bool, 3> votes;
+thread_local unsigned part_threads;
 thread_local ucontext_t scheduler;
 thread_local const std::function<void()>* kernel_of_block;
 
@@ -123,6 +124,7 @@ void run_block(std::size_t shared_bytes)
         order.push_back(order.size());
     }
     votes = {};
+    part_threads = 0;
     const auto done = [](const thread& t) { return t.done; };
     while (!std::all_of(threads.begin(), threads.end(), done)) {
         std::shuffle(order.begin(), order.end(), turns());
@@ -136,6 +138,10 @@ void run_block(std::size_t shared_bytes)
             swapcontext(&scheduler, &threads[number].context);
             // At once, so that a warp can run ahead of the others.
             release(number / 32 * 32, 32, barrier::warp);
+        }
+        for (std::size_t i = 0; part_threads > 0 && i < threads.size();
+             i += part_threads) {
+            release(i, part_threads, barrier::part);
         }
         release(0, threads.size(), barrier::block);
         const bool stuck =
@@ -153,6 +159,11 @@ void run_block(std::size_t shared_bytes)
 
 void __syncwarp() { wait(barrier::warp); }
 void __syncthreads() { wait(barrier::block); }
+void emulated_barrier(unsigned count)
+{
+    part_threads = count;
+    wait(barrier::part);
+}
 
 int __syncthreads_or(int predicate)
 {
