@@ -61,8 +61,12 @@ __device__ inline void copy_to_shared(std::uint32_t address, const void* from)
                  "l"(__cvta_generic_to_global(from))
                  : "memory");
 #elif defined(__CUDA_ARCH__)
-    *static_cast<uint4*>(__cvta_shared_to_generic(address)) =
-        *static_cast<const uint4*>(from);
+    const auto x = *static_cast<const uint4*>(from);
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address),
+                 "r"(x.x),
+                 "r"(x.y),
+                 "r"(x.z),
+                 "r"(x.w));
 #else
     __pipeline_memcpy_async(shared_words() + address / 4, from, 16);
 #endif
