@@ -109,8 +109,7 @@ struct locked_memory : host_memory {
     ~locked_memory() { page_unlock(data()); }
 };
 
-struct link_slot {
-    bool busy = false;
+struct link_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
     std::unique_ptr<host_memory> table;
@@ -276,7 +275,7 @@ private:
                                   s.table->data(),
                                   s.table->size(),
                                   cudaMemcpyDefault,
-                                  d_queue->get()),
+                                  s.queue),
                   "copy of the table");
             s.tabled = s.frames;
         }
@@ -290,7 +289,6 @@ private:
         default:
             make_values<float>(s);
         }
-        finish_queue();
         submit(s,
                number,
                s.job,
@@ -307,7 +305,7 @@ private:
         const auto* const tables = d_tables->get();
         const auto words = unsigned(d_tables->bytes() / sizeof(std::uint64_t));
         const auto shared_bytes = d_tables->bytes();
-        const auto stream = d_queue->get();
+        const auto stream = s.queue;
         const auto first = s.first;
         const std::uint64_t frames = s.frames;
         const std::uint64_t stride = d_setup.frame_input_bytes(d_code) / sizeof(Value);
@@ -322,7 +320,7 @@ private:
     // Makes d_results those of the slot's frames.
     void count(link_slot& s)
     {
-        const auto stream = d_queue->get();
+        const auto stream = s.queue;
         const auto first = s.first;
         const std::uint64_t frames = s.frames;
         const auto words = d_output_words;

@@ -153,8 +153,7 @@ __global__ void compare(counter_random sent,
     }
 }
 
-struct link_slot {
-    bool busy = false;
+struct link_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     // Of the batch in flight:
     std::uint64_t first_bit = 0;
@@ -306,7 +305,7 @@ private:
     {
         const auto kernel = d_setup.packed4 ? receive<true> : receive<false>;
         const auto groups = s.rows * ((row_values + group_values - 1) / group_values);
-        const auto stream = d_queue->get();
+        const auto stream = s.queue;
         const auto shared_bytes = d_table_words * sizeof(std::uint64_t);
         const auto m = d_message;
         const auto* const tables = d_tables->get();
@@ -330,7 +329,6 @@ private:
                                                                      row_bytes,
                                                                      to);
         check(cudaGetLastError(), "kernel launch");
-        finish_queue();
         submit(s,
                number,
                j,
@@ -342,7 +340,7 @@ private:
     // Makes d_bits those of the slot's bits that are wrong.
     void find_wrong(link_slot& s)
     {
-        const auto stream = d_queue->get();
+        const auto stream = s.queue;
         const auto items = s.rows * ((s.bits + 31) / 32);
         const auto sent = d_message.data;
         const auto first_bit = s.first_bit;
@@ -357,10 +355,10 @@ private:
             sent, first_bit, rows, bits, row_bytes, decoded, wrong, count);
         check(cudaGetLastError(), "kernel launch");
         unsigned found = 0;
-        copy_back(&found, count, sizeof(found));
+        copy_back(stream, &found, count, sizeof(found));
         d_words.resize(found);
         if (found > 0) {
-            copy_back(d_words.data(), wrong, found * sizeof(std::uint64_t));
+            copy_back(stream, d_words.data(), wrong, found * sizeof(std::uint64_t));
         }
         std::sort(d_words.begin(), d_words.end());
         d_bits.clear();
@@ -375,11 +373,12 @@ private:
         }
     }
 
-    void copy_back(void* to, const void* from, std::size_t bytes)
+    static void
+    copy_back(cudaStream_t stream, void* to, const void* from, std::size_t bytes)
     {
-        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, d_queue->get()),
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
               "copy to the host");
-        check(cudaStreamSynchronize(d_queue->get()), "search for wrong bits");
+        check(cudaStreamSynchronize(stream), "search for wrong bits");
     }
 
     const message d_message;

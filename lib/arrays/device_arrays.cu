@@ -170,6 +170,13 @@ __global__ void give_bits(const std::uint8_t* from,
 
 // ---- arrays ----
 
+using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
+
+struct array_slot : round_slot {
+    bytes_buffer raw, input, output, dense;
+    event arrived; // input that the caller has in the host's memory
+};
+
 // Arrays through the batch decoder of a room on a device.
 template <class Room, class Slot>
 class device_arrays : public slot_rounds<Room, Slot>
@@ -181,25 +188,24 @@ public:
     }
 
 protected:
-    using slot_rounds<Room, Slot>::d_queue;
     using slot_rounds<Room, Slot>::ensure;
 
-    // Rows of bits that lie in \p from to the caller's memory.
-    void give(const std::uint8_t* from,
-              std::size_t row_bytes,
-              const std::uint32_t* positions,
-              std::size_t rows,
-              unsigned bits,
-              bool packed,
-              std::byte* out,
-              std::unique_ptr<buffer<std::uint8_t>>& dense)
+    // Rows of bits of a slot's output to the caller's memory.
+    static void give(Slot& s,
+                     std::size_t row_bytes,
+                     const std::uint32_t* positions,
+                     std::size_t rows,
+                     unsigned bits,
+                     bool packed,
+                     std::byte* out)
     {
         const std::size_t items = packed ? (bits + 7) / 8 : bits;
         const auto bytes = rows * items;
         const bool there = place_of(out).kind == memory_kind::device;
         auto* const to =
-            there ? reinterpret_cast<std::uint8_t*>(out) : ensure(dense, bytes);
-        const auto stream = d_queue->get();
+            there ? reinterpret_cast<std::uint8_t*>(out) : ensure(s.dense, bytes);
+        const auto stream = s.queue;
+        const auto* const from = s.output->get();
         const auto bits_of = packed ? give_bits<true> : give_bits<false>;
         bits_of<<<blocks_of(bytes), threads, 0, stream>>>(
             from, row_bytes, positions, rows, bits, to);
@@ -211,33 +217,36 @@ protected:
     }
 
     // Rows of bytes, \p pitch apart, to the caller's memory, where they are not.
-    void give_rows(const std::uint8_t* from,
-                   std::size_t pitch,
-                   std::size_t row,
-                   std::size_t rows,
-                   std::byte* out)
+    static void give_rows(const Slot& s,
+                          const std::uint8_t* from,
+                          std::size_t pitch,
+                          std::size_t row,
+                          std::size_t rows,
+                          std::byte* out)
     {
         check(cudaMemcpy2DAsync(
-                  out, row, from, pitch, row, rows, cudaMemcpyDefault, d_queue->get()),
+                  out, row, from, pitch, row, rows, cudaMemcpyDefault, s.queue),
               "copy of the output");
     }
 
-    // Input that lies in the device's memory; page-locked input is copied there.
-    const std::byte* on_device(const std::byte* in,
-                               std::size_t bytes,
-                               std::unique_ptr<buffer<std::uint8_t>>& raw)
+    // Input that lies in the device's memory; page-locked input is copied there, that of
+    // one slot after that of another, so that the first arrives soon.
+    const std::byte* on_device(Slot& s, const std::byte* in, std::size_t bytes)
     {
         if (place_of(in).kind == memory_kind::device) {
             return in;
         }
-        auto* const to = ensure(raw, bytes);
-        check(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDefault, d_queue->get()),
+        auto* const to = ensure(s.raw, bytes);
+        check(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDefault, d_copies.get()),
               "copy of the input");
+        check(cudaEventRecord(s.arrived.get(), d_copies.get()), "event");
+        check(cudaStreamWaitEvent(s.queue, s.arrived.get(), 0), "event");
         return reinterpret_cast<const std::byte*>(to);
     }
-};
 
-using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
+private:
+    const stream d_copies;
+};
 
 std::string name_of(int device)
 {
@@ -265,9 +274,7 @@ private:
 
 // ---- Viterbi ----
 
-struct viterbi_array_slot {
-    bool busy = false;
-    bytes_buffer raw, input, output, dense;
+struct viterbi_array_slot : array_slot {
     // Of the batch in flight:
     bool direct = false;
     std::size_t first_item = 0; // of the output
@@ -394,7 +401,6 @@ private:
         if (d_options.format == soft_format::float32) {
             in = converted(s, in, items);
         }
-        finish_queue(); // the conversion, and what was taken out of this slot
         submit(s,
                number,
                j,
@@ -407,9 +413,9 @@ private:
     const std::byte* converted(viterbi_array_slot& s, const std::byte* in, std::size_t n)
     {
         const auto* const from =
-            reinterpret_cast<const float*>(on_device(in, n * sizeof(float), s.raw));
+            reinterpret_cast<const float*>(on_device(s, in, n * sizeof(float)));
         auto* const to = reinterpret_cast<std::int8_t*>(ensure(s.input, n));
-        convert<<<blocks_of(n), threads, 0, d_queue->get()>>>(
+        convert<<<blocks_of(n), threads, 0, s.queue>>>(
             from, n, 1u << 30, 0u, d_options.soft_scale, -128.0f, 127.0f, to);
         check(cudaGetLastError(), "kernel launch");
         return reinterpret_cast<const std::byte*>(to);
@@ -418,14 +424,13 @@ private:
     void empty(viterbi_array_slot& s, const device_call& call)
     {
         if (!s.direct) {
-            give(s.output->get(),
+            give(s,
                  d_setup.plan.streaming() ? 0 : d_setup.frame_output_bytes(),
                  nullptr,
                  s.rows,
                  s.bits,
                  d_packed,
-                 call.out + s.first_item,
-                 s.dense);
+                 call.out + s.first_item);
         }
     }
 
@@ -445,9 +450,7 @@ private:
 
 // ---- LDPC ----
 
-struct ldpc_array_slot {
-    bool busy = false;
-    bytes_buffer raw, input, output, dense;
+struct ldpc_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
     std::size_t tabled = 0; // frames that the table in its input is of
     ldpc::job job;
@@ -522,20 +525,20 @@ private:
     {
         const auto bits = d_options.codeword ? d_code.n() : d_code.k();
         const std::size_t items = d_packed ? (bits + 7) / 8 : bits;
-        give(s.output->get(),
+        give(s,
              d_setup.frame_output_bytes(d_code),
              d_positions ? d_positions->get() : nullptr,
              s.frames,
              bits,
              d_packed,
-             out + s.first * items,
-             s.dense);
+             out + s.first * items);
     }
 
     void give_llrs(ldpc_array_slot& s, std::byte* out)
     {
         const std::size_t n = d_code.n();
-        give_rows(s.output->get() + d_setup.soft_offset(d_code),
+        give_rows(s,
+                  s.output->get() + d_setup.soft_offset(d_code),
                   d_setup.frame_output_bytes(d_code),
                   n,
                   s.frames,
@@ -551,7 +554,6 @@ private:
 
     void fill(ldpc_array_slot& s, unsigned number, const device_call& call)
     {
-        const auto stream = d_queue->get();
         if (s.tabled != s.frames) {
             ldpc::frame_batch batch(d_setup, d_limits);
             const auto factor = ldpc::soft_factor(
@@ -561,13 +563,12 @@ private:
             for (std::size_t f = 0; f < s.frames; ++f) {
                 batch.add(0, factor);
             }
-            finish_queue(); // a copy of the table may be under way
             s.job = batch.make_job(s.table->data());
             check(cudaMemcpyAsync(s.input->get(),
                                   s.table->data(),
                                   s.table->size(),
                                   cudaMemcpyDefault,
-                                  stream),
+                                  s.queue),
                   "copy of the table");
             s.tabled = s.frames;
         }
@@ -575,15 +576,14 @@ private:
             d_options.format == llr_format::float32 ? sizeof(float) : 1;
         const auto sent = d_code.sent();
         const auto* const in =
-            on_device(call.in + s.first * sent * item, s.frames * sent * item, s.raw);
+            on_device(s, call.in + s.first * sent * item, s.frames * sent * item);
         auto* const to = s.input->get() + ldpc::job::values_offset(d_pieces);
         if (d_options.format == llr_format::float32) {
-            convert_from(reinterpret_cast<const float*>(in), s.frames, to);
+            convert_from(s, reinterpret_cast<const float*>(in), to);
         } else {
-            convert_from(reinterpret_cast<const std::int8_t*>(in), s.frames, to);
+            convert_from(s, reinterpret_cast<const std::int8_t*>(in), to);
         }
         check(cudaGetLastError(), "kernel launch");
-        finish_queue();
         submit(s,
                number,
                s.job,
@@ -594,20 +594,21 @@ private:
 
     // As ldpc::input_format does.
     template <class From>
-    void convert_from(const From* from, std::size_t frames, std::uint8_t* to)
+    void convert_from(const ldpc_array_slot& s, const From* from, std::uint8_t* to)
     {
         switch (d_setup.precision) {
         case ldpc_precision::int8:
-            return convert_to(from, frames, reinterpret_cast<std::int8_t*>(to));
+            return convert_to(s, from, reinterpret_cast<std::int8_t*>(to));
         case ldpc_precision::int16:
-            return convert_to(from, frames, reinterpret_cast<std::int16_t*>(to));
+            return convert_to(s, from, reinterpret_cast<std::int16_t*>(to));
         default:
-            return convert_to(from, frames, reinterpret_cast<float*>(to));
+            return convert_to(s, from, reinterpret_cast<float*>(to));
         }
     }
     template <class From, class To>
-    void convert_to(const From* from, std::size_t frames, To* to)
+    void convert_to(const ldpc_array_slot& s, const From* from, To* to)
     {
+        const auto frames = s.frames;
         const auto rule = d_setup.rule(d_code);
         const float factor =
             (d_options.positive_bit ? -1 : 1) * (d_options.format == llr_format::int8
@@ -616,7 +617,7 @@ private:
         const auto n = d_code.n();
         const auto stride = unsigned(d_setup.frame_input_bytes(d_code) / sizeof(To));
         if (d_sources) {
-            convert_sent<<<blocks_of(frames * n), threads, 0, d_queue->get()>>>(
+            convert_sent<<<blocks_of(frames * n), threads, 0, s.queue>>>(
                 from,
                 frames * n,
                 n,
@@ -628,15 +629,14 @@ private:
                 to);
             return;
         }
-        convert<<<blocks_of(frames * n), threads, 0, d_queue->get()>>>(
-            from,
-            frames * n,
-            n,
-            stride,
-            factor,
-            -rule.channel_limit,
-            rule.channel_limit,
-            to);
+        convert<<<blocks_of(frames * n), threads, 0, s.queue>>>(from,
+                                                                frames * n,
+                                                                n,
+                                                                stride,
+                                                                factor,
+                                                                -rule.channel_limit,
+                                                                rule.channel_limit,
+                                                                to);
     }
 
     const ldpc_options d_options;
@@ -650,9 +650,7 @@ private:
 
 // ---- synchronisation ----
 
-struct sync_array_slot {
-    bool busy = false;
-    bytes_buffer output;
+struct sync_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
     std::size_t first = 0, frames = 0; // of the batch in flight
 };
@@ -739,7 +737,6 @@ private:
             table[f] = { length, std::uint32_t(at) };
             j.items = std::max<std::size_t>(j.items, at + std::max(0, length));
         }
-        finish_queue(); // what was taken out of this slot
         submit(s,
                number,
                j,
@@ -755,7 +752,8 @@ private:
                sync_status* statuses)
     {
         const auto row = d_setup.outputs * d_setup.symbol_bytes();
-        give_rows(s.output->get(),
+        give_rows(s,
+                  s.output->get(),
                   d_setup.output_bytes(),
                   row,
                   s.frames,

@@ -26,6 +26,16 @@ struct device_slot {
     event done, copied;
 };
 
+//! Slots with a stream each, on which other work keeps its place among their batches.
+class slot_streams
+{
+public:
+    virtual cudaStream_t stream_of(unsigned slot) = 0;
+
+protected:
+    ~slot_streams() = default;
+};
+
 //! Called after each step of a batch with its name, before the first with "".
 using marker = std::function<void(const char*)>;
 
@@ -36,7 +46,7 @@ using marker = std::function<void(const char*)>;
  * settle() before what the batches use is gone.
  */
 template <class Job, class Slot>
-class device_decoder : public batch_decoder<Job>
+class device_decoder : public batch_decoder<Job>, public slot_streams
 {
 public:
     batch_limits limits() const override { return d_limits; }
@@ -61,6 +71,10 @@ public:
         auto& s = d_slots.at(slot);
         enqueue(s, job, memory, [](const char*) {});
         complete(s);
+    }
+    cudaStream_t stream_of(unsigned slot) override
+    {
+        return d_slots.at(slot).queue.get();
     }
     bool finished(unsigned slot) override
     {

@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The batch decoder of a room on one device, whose slots are filled and emptied in turn,
- * by kernels of the caller's. */
+ * by kernels of the caller's on the streams of the slots: nobody waits for them. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H
 
+#include "device_decoder.h"
 #include "pipeline/backends.h"
-#include "runtime.h"
 #include <condition_variable>
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 namespace gr::gpufec {
@@ -56,11 +55,13 @@ private:
     std::uint64_t d_count = 0;
 };
 
-/*!
- * \brief A batch decoder, its slots, and a queue for the caller's own work.
- *
- * A slot has a member `busy`, which is true while its batch is in flight.
- */
+//! What a slot begins with.
+struct round_slot {
+    bool busy = false;            //!< its batch is in flight
+    cudaStream_t queue = nullptr; //!< for work on its memory, before and after a batch
+};
+
+//! A batch decoder and its slots, which derive from round_slot.
 template <class Room, class Slot>
 class slot_rounds
 {
@@ -70,9 +71,10 @@ public:
 
     //! Batches of \p run, or \p times what is chosen for slots that the host fills.
     slot_rounds(const setup& s, const run_options& run, int device, unsigned times = 1)
-        : d_device(device), d_setup(s), d_slots(run.slots)
+        : d_device(device), d_setup(s)
     {
         select(device);
+        d_slots = std::vector<Slot>(run.slots); // whose events are the device's
         const auto unit = Room::unit(s);
         const auto whole = [unit](std::size_t n) { return (n + unit - 1) / unit * unit; };
         const auto asked = whole(run.batch);
@@ -87,7 +89,10 @@ public:
         d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device);
         d_pieces = d_decoder->limits().pieces;
         d_decoder->on_completion([this] { d_completion.notify(); });
-        d_queue.emplace();
+        auto& streams = dynamic_cast<slot_streams&>(*d_decoder);
+        for (unsigned number = 0; number < d_slots.size(); ++number) {
+            d_slots[number].queue = streams.stream_of(number);
+        }
     }
 
 protected:
@@ -118,7 +123,9 @@ protected:
                 fill(s, number, b);
             }
         }
-        check(cudaStreamSynchronize(d_queue->get()), "conversion");
+        for (const auto& s : d_slots) {
+            finish(s);
+        }
     }
 
     void submit(Slot& s, unsigned number, const job& j, const batch_memory& memory)
@@ -127,8 +134,11 @@ protected:
         s.busy = true;
     }
 
-    // What was put on the queue is done before a batch that needs it is submitted.
-    void finish_queue() { check(cudaStreamSynchronize(d_queue->get()), "conversion"); }
+    // Waits for all that was put on a slot's queue.
+    static void finish(const Slot& s)
+    {
+        check(cudaStreamSynchronize(s.queue), "conversion");
+    }
 
     template <class T>
     static T* ensure(std::unique_ptr<buffer<T>>& memory, std::size_t count)
@@ -144,7 +154,6 @@ protected:
     const setup d_setup;
     std::vector<Slot> d_slots;
     std::size_t d_pieces = 0;
-    std::optional<stream> d_queue; // of conversions
 
 private:
     // Nothing is in flight, whatever happened.
@@ -159,8 +168,8 @@ private:
                 }
                 d_slots[number].busy = false;
             }
+            cudaStreamSynchronize(d_slots[number].queue);
         }
-        cudaStreamSynchronize(d_queue->get());
     }
 
     completion d_completion; // before the decoder, which calls it
