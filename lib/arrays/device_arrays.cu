@@ -182,13 +182,29 @@ template <class Room, class Slot>
 class device_arrays : public slot_rounds<Room, Slot>
 {
 public:
-    device_arrays(const typename Room::setup& s, const run_options& run, int device)
-        : slot_rounds<Room, Slot>(s, run, device)
+    device_arrays(const typename Room::setup& s,
+                  const run_options& run,
+                  int device,
+                  unsigned times = 1)
+        : slot_rounds<Room, Slot>(s, run, device, times)
     {
     }
 
 protected:
+    using slot_rounds<Room, Slot>::d_chosen;
+    using slot_rounds<Room, Slot>::d_pieces;
     using slot_rounds<Room, Slot>::ensure;
+
+    // Pieces of each batch of an array of so many. What is there already goes in the
+    // largest batches. Of what crosses the link the first copy and the last kernel have
+    // nothing beside them, so that there are many batches.
+    std::size_t batch_of(const std::byte* in, std::size_t pieces) const
+    {
+        constexpr std::size_t many = 16;
+        return place_of(in).kind == memory_kind::device
+                   ? d_pieces
+                   : std::clamp(pieces / many / d_chosen * d_chosen, d_chosen, d_pieces);
+    }
 
     // Rows of bits of a slot's output to the caller's memory.
     static void give(Slot& s,
@@ -462,7 +478,8 @@ class device_ldpc_arrays final : public device_ldpc,
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        : device_arrays(ldpc::make_setup(options), options, device),
+        // A wave of codewords at a time takes a fifth longer than four.
+        : device_arrays(ldpc::make_setup(options), options, device, 4),
           d_options(options),
           d_packed(packed),
           d_code(options.codes[0]),
@@ -499,10 +516,11 @@ public:
                 std::size_t frames,
                 ldpc_array_decoder::status* statuses) override
     {
-        run((frames + d_pieces - 1) / d_pieces,
+        const auto batch = batch_of(call.in, frames);
+        run((frames + batch - 1) / batch,
             [&](ldpc_array_slot& s, unsigned number, std::size_t b) {
-                s.first = b * d_pieces;
-                s.frames = std::min(d_pieces, frames - s.first);
+                s.first = b * batch;
+                s.frames = std::min(batch, frames - s.first);
                 fill(s, number, call);
             },
             [&](ldpc_array_slot& s) {

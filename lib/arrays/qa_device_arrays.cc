@@ -214,6 +214,50 @@ TEST_F(device_arrays, codewords)
     }
 }
 
+// Batches are larger where input is on the device already, and there where a call has
+// many of those that keep it busy; the last of them is not full.
+TEST_F(device_arrays, many_codewords)
+{
+    if (find_cuda_devices().devices[0].name == "emulated") {
+        GTEST_SKIP() << "takes minutes emulated";
+    }
+    ldpc_options o;
+    o.codes = { ldpc_code::dvbs2("short", "1/2") };
+    o.max_iterations = 2;
+    o.early_stop = false;
+    o.slots = 16; // of which each has room for some 230 codewords
+    constexpr std::size_t frames = 7500;
+    const auto n = o.codes[0].n();
+    std::mt19937 random(5);
+    std::vector<std::int8_t> some(n + 97); // in other places of each frame
+    for (auto& v : some) {
+        v = std::int8_t(random() % 41 - 20);
+    }
+    std::vector<std::int8_t> values(n * frames);
+    for (std::size_t f = 0; f < frames; ++f) {
+        std::copy_n(some.begin() + f % 97, n, values.begin() + f * n);
+        values[f * n + f % n] = 127;
+    }
+    o.where = backend::cpu;
+    ldpc_array_decoder known(o, true);
+    std::vector<std::uint8_t> expected(frames * known.output_items());
+    std::vector<ldpc_array_decoder::status> told(frames), statuses(frames);
+    known.decode(values.data(), frames, expected.data(), told.data());
+    o.where = backend::cuda;
+    ldpc_array_decoder decoder(o, true);
+    for (const auto kind : { memory_kind::device, memory_kind::page_locked }) {
+        placed_array<std::int8_t> in(kind, values);
+        placed_array<std::uint8_t> out(kind,
+                                       std::vector<std::uint8_t>(expected.size(), 0xee));
+        decoder.decode(in.data(), frames, out.data(), statuses.data());
+        EXPECT_EQ(decoder.active_backend(), "cuda");
+        EXPECT_EQ(out.values(), expected) << int(kind);
+        for (std::size_t f = 0; f < frames; ++f) {
+            ASSERT_EQ(statuses[f].unsatisfied, told[f].unsatisfied) << f;
+        }
+    }
+}
+
 TEST_F(device_arrays, soft_values)
 {
     std::mt19937 random(4);

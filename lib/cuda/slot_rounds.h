@@ -79,6 +79,7 @@ public:
         const auto whole = [unit](std::size_t n) { return (n + unit - 1) / unit * unit; };
         const auto asked = whole(run.batch);
         auto pieces = asked ? asked : Room::cuda_batch(s, run.slots, device);
+        const auto chosen = pieces;
         if (!asked && times > 1) {
             pieces = std::max(pieces,
                               std::min(times * pieces, Room::most_pieces / unit * unit));
@@ -88,6 +89,7 @@ public:
         }
         d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device);
         d_pieces = d_decoder->limits().pieces;
+        d_chosen = std::min(chosen, d_pieces);
         d_decoder->on_completion([this] { d_completion.notify(); });
         auto& streams = dynamic_cast<slot_streams&>(*d_decoder);
         for (unsigned number = 0; number < d_slots.size(); ++number) {
@@ -153,7 +155,8 @@ protected:
     const int d_device;
     const setup d_setup;
     std::vector<Slot> d_slots;
-    std::size_t d_pieces = 0;
+    std::size_t d_pieces = 0; // of a batch at most
+    std::size_t d_chosen = 0; // of a batch that keeps the device busy
 
 private:
     // Nothing is in flight, whatever happened.
