@@ -92,31 +92,23 @@ __device__ void set(std::int8_t& to, float x) { to = std::int8_t(__float2int_rn(
 __device__ void set(std::int16_t& to, float x) { to = std::int16_t(__float2int_rn(x)); }
 __device__ void set(float& to, float x) { to = x; }
 
-// Values times a factor, within limits, rounded to even; NaN is 0. Rows of \p row values
-// are \p stride values apart where they go.
-template <class From, class To>
-__global__ void convert(const From* from,
-                        std::size_t count,
-                        unsigned row,
-                        unsigned stride,
-                        float factor,
-                        float least,
-                        float most,
-                        To* to)
+// Values times a factor, within limits, rounded to even; NaN is 0.
+__global__ void
+convert(const float* from, std::size_t count, float factor, float limit, std::int8_t* to)
 {
     for (auto i = first_item(); i < count; i += item_stride()) {
-        const auto r = i / row;
-        const float x = fminf(fmaxf(__fmul_rn(value_of(from[i]), factor), least), most);
-        set(to[r * stride + (i - r * row)], x);
+        const float x = __fmul_rn(value_of(from[i]), factor);
+        set(to[i], fminf(fmaxf(x, -limit - 1), limit));
     }
 }
 
-// The same of what is sent of codewords of \p n bits: \p sources says of each bit which
-// of the \p sent values is its own, or no_value, or certain_zero.
+// Codewords of \p n bits, \p stride values apart, from what is sent of them: \p sources
+// says of each bit which of the \p sent values is its own, or no_value, or certain_zero.
+// A codeword per row of blocks.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 template <class From, class To>
 __global__ void convert_sent(const From* from,
-                             std::size_t count,
+                             std::size_t codewords,
                              unsigned n,
                              unsigned sent,
                              const std::uint32_t* sources,
@@ -125,14 +117,15 @@ __global__ void convert_sent(const From* from,
                              float limit,
                              To* to)
 {
-    for (auto i = first_item(); i < count; i += item_stride()) {
-        const auto r = i / n;
-        const auto source = sources[i - r * n];
-        float x = source == certain_zero ? limit : 0.0f;
-        if (source < sent) {
-            x = __fmul_rn(value_of(from[r * sent + source]), factor);
+    for (std::size_t r = blockIdx.y; r < codewords; r += gridDim.y) {
+        for (auto i = first_item(); i < n; i += item_stride()) {
+            const auto source = sources[i];
+            float x = source == certain_zero ? limit : 0.0f;
+            if (source < sent) {
+                x = __fmul_rn(value_of(from[r * sent + source]), factor);
+            }
+            set(to[r * stride + i], fminf(fmaxf(x, -limit), limit));
         }
-        set(to[r * stride + (i - r * n)], fminf(fmaxf(x, -limit), limit));
     }
 }
 
@@ -185,8 +178,9 @@ public:
     device_arrays(const typename Room::setup& s,
                   const run_options& run,
                   int device,
-                  unsigned times = 1)
-        : slot_rounds<Room, Slot>(s, run, device, times)
+                  unsigned times = 1,
+                  bool raw = false)
+        : slot_rounds<Room, Slot>(s, run, device, times, raw)
     {
     }
 
@@ -432,7 +426,7 @@ private:
             reinterpret_cast<const float*>(on_device(s, in, n * sizeof(float)));
         auto* const to = reinterpret_cast<std::int8_t*>(ensure(s.input, n));
         convert<<<blocks_of(n), threads, 0, s.queue>>>(
-            from, n, 1u << 30, 0u, d_options.soft_scale, -128.0f, 127.0f, to);
+            from, n, d_options.soft_scale, 127.0f, to);
         check(cudaGetLastError(), "kernel launch");
         return reinterpret_cast<const std::byte*>(to);
     }
@@ -478,8 +472,12 @@ class device_ldpc_arrays final : public device_ldpc,
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        // A wave of codewords at a time takes a fifth longer than four.
-        : device_arrays(ldpc::make_setup(options), options, device, 4),
+        // Kernels of single waves leave a device idle between them.
+        : device_arrays(ldpc::make_setup(options),
+                        options,
+                        device,
+                        4,
+                        options.codes[0].sent_positions().empty()),
           d_options(options),
           d_packed(packed),
           d_code(options.codes[0]),
@@ -503,7 +501,9 @@ public:
             d_sources = copied(sources);
         }
         for (auto& s : d_slots) {
-            ensure(s.input, d_limits.input_bytes);
+            if (!whole()) {
+                ensure(s.input, d_limits.input_bytes);
+            }
             ensure(s.output, d_limits.output_bytes);
             s.statuses = std::make_unique<locked_memory>(d_limits.status_bytes);
             s.table = std::make_unique<locked_memory>(ldpc::job::values_offset(d_pieces));
@@ -570,44 +570,78 @@ private:
         return std::make_unique<numbers>(uploaded(list, "positions"));
     }
 
+    // Values of whole codewords become steps where the batch is decoded.
+    bool whole() const { return d_code.sent_positions().empty(); }
+    std::size_t value_bytes() const
+    {
+        return d_options.format == llr_format::float32 ? sizeof(float) : 1;
+    }
+    float factor() const
+    {
+        const float scale = d_setup.rule(d_code).scale;
+        return (d_options.positive_bit ? -1 : 1) * (d_options.format == llr_format::int8
+                                                        ? scale / d_options.llr_scale
+                                                        : scale);
+    }
+
     void fill(ldpc_array_slot& s, unsigned number, const device_call& call)
     {
+        const auto row = d_code.sent() * value_bytes();
+        const auto* const in = call.in + s.first * row;
         if (s.tabled != s.frames) {
-            ldpc::frame_batch batch(d_setup, d_limits);
-            const auto factor = ldpc::soft_factor(
-                d_setup.rule(d_code),
-                d_options.soft_scale > 0 ? d_options.soft_scale : d_options.llr_scale,
-                d_options.positive_bit);
-            for (std::size_t f = 0; f < s.frames; ++f) {
-                batch.add(0, factor);
-            }
-            s.job = batch.make_job(s.table->data());
-            check(cudaMemcpyAsync(s.input->get(),
-                                  s.table->data(),
-                                  s.table->size(),
-                                  cudaMemcpyDefault,
-                                  s.queue),
-                  "copy of the table");
-            s.tabled = s.frames;
+            make_table(s, row);
         }
-        const std::size_t item =
-            d_options.format == llr_format::float32 ? sizeof(float) : 1;
-        const auto sent = d_code.sent();
-        const auto* const in =
-            on_device(s, call.in + s.first * sent * item, s.frames * sent * item);
+        if (whole()) {
+            submit(
+                s, number, s.job, { in, out_of(s), s.statuses->data(), s.table->data() });
+            return;
+        }
+        const auto* const there = on_device(s, in, s.frames * row);
         auto* const to = s.input->get() + ldpc::job::values_offset(d_pieces);
         if (d_options.format == llr_format::float32) {
-            convert_from(s, reinterpret_cast<const float*>(in), to);
+            convert_from(s, reinterpret_cast<const float*>(there), to);
         } else {
-            convert_from(s, reinterpret_cast<const std::int8_t*>(in), to);
+            convert_from(s, reinterpret_cast<const std::int8_t*>(there), to);
         }
         check(cudaGetLastError(), "kernel launch");
         submit(s,
                number,
                s.job,
                { reinterpret_cast<const std::byte*>(s.input->get()),
-                 reinterpret_cast<std::byte*>(s.output->get()),
+                 out_of(s),
                  s.statuses->data() });
+    }
+
+    static std::byte* out_of(const ldpc_array_slot& s)
+    {
+        return reinterpret_cast<std::byte*>(s.output->get());
+    }
+
+    void make_table(ldpc_array_slot& s, std::size_t row)
+    {
+        ldpc::frame_batch batch(d_setup, d_limits);
+        const auto rule = d_setup.rule(d_code);
+        const auto soft = ldpc::soft_factor(
+            rule,
+            d_options.soft_scale > 0 ? d_options.soft_scale : d_options.llr_scale,
+            d_options.positive_bit);
+        for (std::size_t f = 0; f < s.frames; ++f) {
+            if (whole()) {
+                batch.add_raw(0, soft, f * row, factor(), rule.channel_limit, 0, 0);
+            } else {
+                batch.add(0, soft);
+            }
+        }
+        s.job = batch.make_job(s.table->data());
+        if (!whole()) {
+            check(cudaMemcpyAsync(s.input->get(),
+                                  s.table->data(),
+                                  s.table->size(),
+                                  cudaMemcpyDefault,
+                                  s.queue),
+                  "copy of the table");
+        }
+        s.tabled = s.frames;
     }
 
     // As ldpc::input_format does.
@@ -626,35 +660,16 @@ private:
     template <class From, class To>
     void convert_to(const ldpc_array_slot& s, const From* from, To* to)
     {
+        constexpr std::size_t most_rows = 65535;
         const auto frames = s.frames;
-        const auto rule = d_setup.rule(d_code);
-        const float factor =
-            (d_options.positive_bit ? -1 : 1) * (d_options.format == llr_format::int8
-                                                     ? rule.scale / d_options.llr_scale
-                                                     : rule.scale);
-        const auto n = d_code.n();
+        const auto n = d_code.n(), sent = d_code.sent();
+        const auto* const sources = d_sources->get();
         const auto stride = unsigned(d_setup.frame_input_bytes(d_code) / sizeof(To));
-        if (d_sources) {
-            convert_sent<<<blocks_of(frames * n), threads, 0, s.queue>>>(
-                from,
-                frames * n,
-                n,
-                d_code.sent(),
-                d_sources->get(),
-                stride,
-                factor,
-                rule.channel_limit,
-                to);
-            return;
-        }
-        convert<<<blocks_of(frames * n), threads, 0, s.queue>>>(from,
-                                                                frames * n,
-                                                                n,
-                                                                stride,
-                                                                factor,
-                                                                -rule.channel_limit,
-                                                                rule.channel_limit,
-                                                                to);
+        const float by = factor(), limit = d_setup.rule(d_code).channel_limit;
+        const dim3 blocks(std::min(blocks_of(n), 8u), std::min(frames, most_rows));
+        const auto stream = s.queue;
+        convert_sent<<<blocks, threads, 0, stream>>>(
+            from, frames, n, sent, sources, stride, by, limit, to);
     }
 
     const ldpc_options d_options;

@@ -176,14 +176,13 @@ TEST_F(device_arrays, frames_that_insert_and_delete)
                  std::invalid_argument);
 }
 
-TEST_F(device_arrays, codewords)
+// Arrays of all kinds as the CPU decodes them.
+void expect_codewords(const ldpc_options& given)
 {
-    ldpc_options o;
-    o.codes = { ldpc::qa::regular_code(120, 60, 1) };
-    o.max_iterations = 6;
+    auto o = given;
     constexpr std::size_t frames = 11;
     std::mt19937 random(3);
-    std::vector<std::int8_t> values(120 * frames);
+    std::vector<std::int8_t> values(o.codes[0].sent() * frames);
     for (auto& v : values) {
         v = std::int8_t(random() % 21 - 10);
     }
@@ -210,6 +209,21 @@ TEST_F(device_arrays, codewords)
                     return decoder.active_backend();
                 },
                 equal);
+        }
+    }
+}
+
+TEST_F(device_arrays, codewords)
+{
+    ldpc_options o;
+    const auto code = ldpc::qa::regular_code(120, 60, 1);
+    o.max_iterations = 6;
+    // Of the second not all bits are sent.
+    for (const auto& of : { code, code.with_positions({ 100, 3 }, { 0, 1, 30 }) }) {
+        o.codes = { of };
+        for (const auto precision : { ldpc_precision::int8, ldpc_precision::int16 }) {
+            o.precision = precision;
+            expect_codewords(o);
         }
     }
 }

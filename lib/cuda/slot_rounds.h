@@ -69,8 +69,13 @@ public:
     using job = typename Room::job;
     using setup = typename Room::setup;
 
-    //! Batches of \p run, or \p times what is chosen for slots that the host fills.
-    slot_rounds(const setup& s, const run_options& run, int device, unsigned times = 1)
+    //! Batches of \p run, or \p times what is chosen for slots that the host fills; with
+    //! jobs that are raw, if \p raw.
+    slot_rounds(const setup& s,
+                const run_options& run,
+                int device,
+                unsigned times = 1,
+                bool raw = false)
         : d_device(device), d_setup(s)
     {
         select(device);
@@ -87,7 +92,7 @@ public:
         if (!asked && run.most) {
             pieces = std::min(pieces, whole(run.most));
         }
-        d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device);
+        d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device, raw);
         d_pieces = d_decoder->limits().pieces;
         d_chosen = std::min(chosen, d_pieces);
         d_decoder->on_completion([this] { d_completion.notify(); });

@@ -38,18 +38,24 @@ struct made_decoders {
     bool failed = false; //!< a device is there, and failed
 };
 
-//! A batch that the device's memory does not hold is halved until it does.
+//! A batch that the device's memory does not hold is halved until it does; with memory
+//! for input as the caller has it, if \p raw.
 template <class Room>
 batch_decoder_of<Room> make_cuda_within_memory(const typename Room::setup& setup,
                                                std::size_t pieces,
                                                unsigned slots,
-                                               int device)
+                                               int device,
+                                               bool raw = false)
 {
     const auto unit = Room::unit(setup);
     return with_back_off([&] {
         for (auto fewer = pieces;; fewer = std::max(unit, fewer / 2 / unit * unit)) {
             try {
-                return Room::make_cuda(setup, fewer, slots, device);
+                auto made = Room::make_cuda(setup, fewer, slots, device);
+                if (raw && !made->take_raw()) {
+                    throw device_memory_error("CUDA: no memory for input as it comes");
+                }
+                return made;
             } catch (const device_memory_error&) {
                 if (fewer <= unit) {
                     throw;
