@@ -150,8 +150,7 @@ def dvbs2rx_receiver():
 def array_rates():
     """The largest call of each way, and the rate that copying the input once allows."""
     decoders = load("array-rates-h200.json")["decoders"]
-    ways = ("one call", "decoder again and again", "decoder again and again, 4 threads",
-            "page-locked", "on the device", "flowgraph", "gpufec decode", "copying the array once")
+    ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph", "gpufec decode", "copying the array once")
 
     def cell(rates, frames):
         return f"{dict(rates)[frames]:,.0f}" if rates else "—"
