@@ -37,6 +37,9 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
+    struct outgoing { // magnitudes to the edge with the least, and to others
+        vec to_least, to_all;
+    };
 
     explicit integer_arithmetic(const arithmetic& a)
         : d_offset(all(a.offset)),
@@ -78,15 +81,20 @@ struct integer_arithmetic {
 #endif
     static vec widen(vec m) { return m; }
 
-    vec outgoing(vec least) const
+    outgoing leaving(vec least, vec second, vec) const
     {
-        const vec x = larger(smaller(least - d_offset, d_limit), vec{});
-        return d_normalized ? (x * d_sixteenths + value(8)) >> 4 : x;
+        return { magnitude_after(second), magnitude_after(least) };
     }
 
     static constexpr value largest = 32767;
 
 private:
+    vec magnitude_after(vec least) const
+    {
+        const vec x = larger(smaller(least - d_offset, d_limit), vec{});
+        return d_normalized ? (x * d_sixteenths + value(8)) >> 4 : x;
+    }
+
     const vec d_offset, d_limit, d_sixteenths;
     const bool d_normalized;
 };
@@ -99,9 +107,14 @@ struct float_arithmetic {
     using bits = vector_of<std::int32_t, lanes>::type;
     using stored = vec;
     using flags = bits;
+    struct outgoing {
+        vec to_least, to_all;
+    };
 
     explicit float_arithmetic(const arithmetic& a)
         : d_offset(vec{} + a.offset),
+          d_offset_to_least(vec{} + a.offset_to_least),
+          d_decline(vec{} + a.decline),
           d_limit(vec{} + a.message_limit),
           d_normalization(vec{} + a.normalization)
     {
@@ -120,15 +133,25 @@ struct float_arithmetic {
     static vec widen(stored m) { return m; }
     static stored narrow(vec m) { return m; }
 
-    vec outgoing(vec least) const
+    outgoing leaving(vec least, vec second, vec third) const
     {
-        return larger(smaller(least - d_offset, d_limit), vec{}) * d_normalization;
+        const vec after_second = after(second, third, d_offset_to_least);
+        const vec after_least = after(least, after_second, d_offset);
+        return { (least < second ? after_second : after_least) * d_normalization,
+                 after_least * d_normalization };
     }
 
-    static constexpr value largest = 3.4e38f;
+    static constexpr value largest = 3.4e38f; // unheard
 
 private:
-    const vec d_offset, d_limit, d_normalization;
+    vec after(vec m, vec next, vec offset) const
+    {
+        const vec one = vec{} + 1.0f;
+        const vec near = larger(smaller(one - (next - m) * d_decline, one), vec{});
+        return larger(smaller(m - offset * near, d_limit), vec{});
+    }
+
+    const vec d_offset, d_offset_to_least, d_decline, d_limit, d_normalization;
 };
 
 template <class Arithmetic>
@@ -317,22 +340,24 @@ private:
             return First ? vec{} : Arithmetic::widen(messages[e]);
         };
         vec least = vec{} + Arithmetic::largest;
-        vec second = least;
+        vec second = least, third = least;
         vec signs{};
         each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
+            third = Arithmetic::smaller(third, Arithmetic::larger(second, m));
             second = Arithmetic::smaller(second, Arithmetic::larger(least, m));
             least = Arithmetic::smaller(least, m);
         });
         const vec sign = Arithmetic::sign(signs);
-        const vec most = Arithmetic::with_sign(d_arithmetic.outgoing(least), sign);
-        const vec to_least = Arithmetic::with_sign(d_arithmetic.outgoing(second), sign);
+        const auto magnitudes = d_arithmetic.leaving(least, second, third);
+        const vec to_all = Arithmetic::with_sign(magnitudes.to_all, sign);
+        const vec to_least = Arithmetic::with_sign(magnitudes.to_least, sign);
         each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = inputs[e];
-            const vec m = Arithmetic::magnitude(t) == least ? to_least : most;
+            const vec m = Arithmetic::magnitude(t) == least ? to_least : to_all;
             const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
             d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;

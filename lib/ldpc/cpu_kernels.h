@@ -56,8 +56,10 @@ struct code_view {
     const transfer* added;
 };
 
-struct arithmetic {
+struct arithmetic { // of message_rule
     float offset;
+    float offset_to_least;
+    float decline;
     float message_limit;
     float channel_limit;
     float normalization;

@@ -127,6 +127,8 @@ public:
         const single_arguments arguments{ block_plan::arguments(
                                               frames, stop, scratch, stream),
                                           d_rule.offset,
+                                          d_rule.offset_to_least,
+                                          d_rule.decline,
                                           limit,
                                           d_rule.normalization,
                                           1 / limit,

@@ -22,6 +22,7 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 
+#include "cuda_arithmetic.h"
 #include "cuda_block_slots.cuh"
 #include "cuda_chain_entries.cuh"
 #include "cuda_chain_threads.cuh"
@@ -31,7 +32,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct single_arguments : block_arguments {
-    float offset, limit, factor; // of device_arithmetic, in float
+    // Of message_rule, in float.
+    float offset, offset_to_least, decline, limit, factor;
     // In int16, what leaves with a least magnitude m is span · (0 … 1 of m · slope +
     // floor), rounded.
     float slope, floor, span;
@@ -61,14 +63,8 @@ __device__ inline float signed_by(float x, std::uint32_t by)
 // Added to an integer it puts it into the low bits.
 constexpr float low_bits = 8388608;
 
-// What leaves with a least magnitude.
-__device__ inline float outgoing(float least, const single_arguments& a)
-{
-    const float x = fmaxf(fminf(__fsub_rn(least, a.offset), a.limit), 0.0f);
-    return __fmul_rn(x, a.factor);
-}
-// The same in int16, in low bits. What is rounded is a multiple of 1/16 but for errors of
-// less than 1e-4, and halves are rounded up.
+// What leaves with a least magnitude in int16, in low bits. It is a multiple of 1/16 but
+// for errors of less than 1e-4, and halves are rounded up.
 __device__ inline float outgoing_integer(float least, const single_arguments& a)
 {
     const float x = __saturatef(fmaf(least, a.slope, a.floor));
@@ -255,6 +251,35 @@ struct two_least {
     }
 };
 
+// Of the three least magnitudes.
+struct three_least {
+    float least, second, third;
+    // Of four values.
+    __device__ three_least(const two_least& x, const two_least& y)
+    {
+        const float lesser = fminf(x.second, y.second);
+        const float greater = fmaxf(x.least, y.least);
+        least = fminf(x.least, y.least);
+        second = fminf(lesser, greater);
+        third = fmaxf(lesser, greater);
+    }
+    __device__ void take(float t)
+    {
+        const float above = fmaxf(least, fabsf(t));
+        least = fminf(least, fabsf(t));
+        third = fminf(third, fmaxf(second, above));
+        second = fminf(second, above);
+    }
+    __device__ void take(const two_least& o)
+    {
+        const float above = fmaxf(least, o.least);
+        least = fminf(least, o.least);
+        third = fminf(fminf(third, fmaxf(second, o.second)),
+                      fmaxf(fminf(second, o.second), above));
+        second = fminf(fminf(second, o.second), above);
+    }
+};
+
 // Makes the new messages of a check; asked for those of all edges, in their order.
 template <unsigned Edges, bool Int16, unsigned Pitch>
 class renewal;
@@ -301,17 +326,23 @@ class renewal<Edges, false, Pitch>
 {
 public:
     __device__
-    renewal(const two_least& of, std::uint32_t product, const single_arguments& a)
+    renewal(const three_least& of, std::uint32_t product, const single_arguments& a)
         : d_least(of.least),
-          d_first(outgoing(of.least, a)),
-          d_second(outgoing(of.second, a)),
-          d_signed_first(signed_by(d_first, product)),
-          d_signed_second(signed_by(d_second, product))
+          d_magnitudes(floats_leaving(of.least,
+                                      of.second,
+                                      of.third,
+                                      a.offset,
+                                      a.offset_to_least,
+                                      a.decline,
+                                      a.limit,
+                                      a.factor)),
+          d_signed_first(signed_by(d_magnitudes.to_all, product)),
+          d_signed_second(signed_by(d_magnitudes.to_least, product))
     {
     }
     __device__ float message(unsigned e, float t)
     {
-        // Where several have the least, the second is the same.
+        // Where several have the least, both magnitudes are the same.
         const bool has_least = fabsf(t) == d_least;
         d_place = has_least ? e : d_place;
         const float r = signed_by(has_least ? d_signed_second : d_signed_first, bits(t));
@@ -320,11 +351,16 @@ public:
     }
     __device__ void keep(record<Edges, false, Pitch>& in, float posterior_before) const
     {
-        in.set(d_first, d_second, d_place, d_signs, posterior_before);
+        in.set(d_magnitudes.to_all,
+               d_magnitudes.to_least,
+               d_place,
+               d_signs,
+               posterior_before);
     }
 
 private:
-    const float d_least, d_first, d_second;
+    const float d_least;
+    const outgoing<float> d_magnitudes;
     const float d_signed_first, d_signed_second;
     unsigned d_place = 0;
     std::uint32_t d_signs = 0;
@@ -750,15 +786,12 @@ private:
         }
         t[own] = __fsub_rn(own_posterior, old.message(own));
 
-        two_least even(t[before], t[own]), odd(t[1], t[2]);
-        std::uint32_t product = bits(t[0]) ^ bits(t[1]) ^ bits(t[2]);
+        std::uint32_t product = bits(t[0]);
 #pragma unroll
-        for (unsigned e = 3; e < own; ++e) {
-            (e % 2 ? even : odd).take(t[e]);
+        for (unsigned e = 1; e < edges; ++e) {
             product ^= bits(t[e]);
         }
-        even.merge(odd);
-        renewal<edges, Int16, pitch> renewed(even, product ^ bits(t[own]), d_args);
+        renewal<edges, Int16, pitch> renewed(least_of(t), product, d_args);
 
         const float leaves = __fadd_rn(t[before], renewed.message(before, t[before]));
         if (i == 0) {
@@ -781,6 +814,29 @@ private:
             record += kept::layer_words;
         } else {
             at_layer(i, [&](auto* at, bool shared) { fresh.store(at, d_j, shared); });
+        }
+    }
+
+    static __device__ auto least_of(const float (&t)[edges])
+    {
+        two_least even(t[before], t[own]), odd(t[1], t[2]);
+        if constexpr (Int16) {
+#pragma unroll
+            for (unsigned e = 3; e < own; ++e) {
+                (e % 2 ? even : odd).take(t[e]);
+            }
+            even.merge(odd);
+            return even;
+        } else {
+            three_least all(even, odd);
+#pragma unroll
+            for (unsigned e = 3; e + 1 < own; e += 2) {
+                all.take(two_least(t[e], t[e + 1]));
+            }
+            if constexpr (own % 2 == 0) {
+                all.take(t[own - 1]);
+            }
+            return all;
         }
     }
 

@@ -46,7 +46,8 @@ const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p);
 
 inline lanes::arithmetic lane_arithmetic(const message_rule& r)
 {
-    return { r.offset, r.message_limit, r.channel_limit, r.normalization, r.sixteenths };
+    return { r.offset,        r.offset_to_least, r.decline,   r.message_limit,
+             r.channel_limit, r.normalization,   r.sixteenths };
 }
 
 } // namespace gr::gpufec::ldpc

@@ -11,6 +11,10 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
+// In float, of every code: found for 16 of all rates and standards, at 0.05 to 0.2 dB
+// above the thresholds of sum-product. They need 1.02 to 1.25 times its iterations.
+constexpr float offset_to_all = 0.5f, offset_to_least = 0.85f;
+
 struct rate_values {
     double up_to; //!< rate of the code
     code_tuning tuning;
@@ -87,6 +91,13 @@ message_rule make_message_rule(const ldpc_code& code,
     }
     const bool exact = precision == ldpc_precision::float32;
     rule.offset = exact ? float(nats) : std::rint(nats * rule.scale);
+    rule.offset_to_least = rule.offset;
+    rule.decline = 0;
+    if (exact && offsets && offset < 0) {
+        rule.offset = offset_to_all;
+        rule.offset_to_least = offset_to_least;
+        rule.decline = 0.5f;
+    }
     rule.normalization = float(factor);
     rule.sixteenths = int(std::rint(factor * 16));
     return rule;

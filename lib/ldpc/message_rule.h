@@ -8,14 +8,27 @@
  * ±channel_limit; a posterior a bit, never clamped; a message an edge, whose magnitude
  * never exceeds message_limit. With t = posterior − old message, the new message of an
  * edge has the product of the signs of the other edges' t, zero counting as positive,
- * and the magnitude
+ * and in int8 and int16 the magnitude
  *
  *     m = min |t| over the other edges
  *     x = max(0, min(m − offset, message_limit))
- *     magnitude = (x · sixteenths + 8) >> 4        (int8 and int16)
- *     magnitude = x · normalization                (float, every step rounded)
+ *     magnitude = (x · sixteenths + 8) >> 4
  *
- * and the posterior becomes t + new message. In int8 and int16 all of them are integers.
+ * In float it follows from the three least |t| of the check, a ≤ b ≤ c, those that it
+ * lacks being unheard, with every step rounded:
+ *
+ *     after(m, next, offset) =
+ *         max(0, min(m − offset · max(0, min(1 − (next − m) · decline, 1)),
+ * message_limit)) second = after(b, c, offset_to_least) first = after(a, second, offset)
+ *     magnitude = second · normalization           to an edge that alone has a
+ *     magnitude = first · normalization            to all others
+ *
+ * The sum-product of two magnitudes is the smaller less ln(1 + e^-(distance)), but for a
+ * term that matters where both are small. Offsets that decline to nothing over a distance
+ * follow it, of three magnitudes and so nearly of all; where decline is 0, they are the
+ * constant ones of offset min-sum.
+ *
+ * The posterior becomes t + new message. In int8 and int16 all of them are integers.
  *
  * After each iteration, where decoding may stop early, a codeword stops as soon as the
  * signs of its posteriors (negative means bit 1) satisfy every check; its decisions are
@@ -40,6 +53,9 @@ struct message_rule {
     float channel_limit; //!< steps
     float message_limit; //!< steps; beyond reach in float
     float offset;        //!< steps; whole numbers in int8 and int16
+    //! Float: of the message to the edge with the least magnitude; per nat of distance, 0
+    //! or 1/2, by which nothing but the sum is rounded.
+    float offset_to_least, decline;
     float normalization; //!< float
     int sixteenths;      //!< int8 and int16: the normalization
 
@@ -61,6 +77,27 @@ message_rule make_message_rule(const ldpc_code& code,
                                ldpc_precision precision,
                                double offset,
                                double normalization);
+
+//! Float: a magnitude beyond all.
+constexpr float unheard = 3.4e38f;
+
+//! Float: magnitudes that leave a check, to an edge that alone has the least and to
+//! others.
+struct outgoing {
+    float to_least, to_all;
+};
+
+//! Of a check whose least magnitudes are \p a ≤ \p b ≤ \p c.
+inline outgoing leaving(const message_rule& rule, float a, float b, float c)
+{
+    const auto after = [&rule](float m, float next, float offset) {
+        const float near = std::clamp(1 - (next - m) * rule.decline, 0.0f, 1.0f);
+        return std::max(0.0f, std::min(m - offset * near, rule.message_limit));
+    };
+    const float second = after(b, c, rule.offset_to_least);
+    const float first = after(a, second, rule.offset);
+    return { (a < b ? second : first) * rule.normalization, first * rule.normalization };
+}
 
 constexpr float soft_limit = 127;
 

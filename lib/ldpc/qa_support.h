@@ -66,6 +66,15 @@ inline std::vector<float> in_steps(const std::vector<float>& llr,
     return values;
 }
 
+//! The same in halves, so that magnitudes are alike in many checks.
+inline std::vector<float> in_halves(std::vector<float> values)
+{
+    for (auto& x : values) {
+        x = std::rint(2 * x) / 2;
+    }
+    return values;
+}
+
 struct decoded {
     std::vector<std::uint8_t> bytes;
     frame_status status;
