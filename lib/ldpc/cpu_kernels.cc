@@ -81,7 +81,7 @@ struct integer_arithmetic {
 #endif
     static vec widen(vec m) { return m; }
 
-    outgoing leaving(vec least, vec second, vec) const
+    outgoing leaving(std::uint32_t, vec least, vec second, vec) const
     {
         return { magnitude_after(second), magnitude_after(least) };
     }
@@ -112,10 +112,9 @@ struct float_arithmetic {
     };
 
     explicit float_arithmetic(const arithmetic& a)
-        : d_offset(vec{} + a.offset),
-          d_offset_to_least(vec{} + a.offset_to_least),
+        : d_twice_to_all(a.twice_to_all),
+          d_twice_to_least(a.twice_to_least),
           d_decline(vec{} + a.decline),
-          d_limit(vec{} + a.message_limit),
           d_normalization(vec{} + a.normalization)
     {
     }
@@ -133,10 +132,10 @@ struct float_arithmetic {
     static vec widen(stored m) { return m; }
     static stored narrow(vec m) { return m; }
 
-    outgoing leaving(vec least, vec second, vec third) const
+    outgoing leaving(std::uint32_t degree, vec least, vec second, vec third) const
     {
-        const vec after_second = after(second, third, d_offset_to_least);
-        const vec after_least = after(least, after_second, d_offset);
+        const vec after_second = after(second, third, of(d_twice_to_least, degree));
+        const vec after_least = after(least, after_second, of(d_twice_to_all, degree));
         return { (least < second ? after_second : after_least) * d_normalization,
                  after_least * d_normalization };
     }
@@ -144,14 +143,19 @@ struct float_arithmetic {
     static constexpr value largest = 3.4e38f; // unheard
 
 private:
-    vec after(vec m, vec next, vec offset) const
+    using declining = arithmetic::declining;
+    static vec of(const declining& o, std::uint32_t degree)
     {
-        const vec one = vec{} + 1.0f;
-        const vec near = larger(smaller(one - (next - m) * d_decline, one), vec{});
-        return larger(smaller(m - offset * near, d_limit), vec{});
+        return vec{} + (o.base + o.per_edge * float(degree < o.most ? degree : o.most));
     }
+    vec after(vec m, vec next, vec twice) const
+    {
+        return saturated(m - twice * saturated(0.5f - (next - m) * d_decline));
+    }
+    static vec saturated(vec x) { return larger(smaller(x, vec{} + 1.0f), vec{}); }
 
-    const vec d_offset, d_offset_to_least, d_decline, d_limit, d_normalization;
+    const declining d_twice_to_all, d_twice_to_least;
+    const vec d_decline, d_normalization;
 };
 
 template <class Arithmetic>
@@ -352,7 +356,7 @@ private:
             least = Arithmetic::smaller(least, m);
         });
         const vec sign = Arithmetic::sign(signs);
-        const auto magnitudes = d_arithmetic.leaving(least, second, third);
+        const auto magnitudes = d_arithmetic.leaving(degree, least, second, third);
         const vec to_all = Arithmetic::with_sign(magnitudes.to_all, sign);
         const vec to_least = Arithmetic::with_sign(magnitudes.to_least, sign);
         each_edge<Degree>(degree, [&](unsigned e) {

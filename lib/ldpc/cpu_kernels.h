@@ -58,7 +58,10 @@ struct code_view {
 
 struct arithmetic { // of message_rule
     float offset;
-    float offset_to_least;
+    struct declining {
+        float base, per_edge;
+        std::uint32_t most; //!< edges that count
+    } twice_to_all, twice_to_least;
     float decline;
     float message_limit;
     float channel_limit;

@@ -18,23 +18,22 @@ struct outgoing {
     Value to_least, to_all;
 };
 
-// In float, of a check with these least magnitudes.
+// In float, of a check with these least magnitudes, and twice its offsets.
 __device__ inline outgoing<float> floats_leaving(float least,
                                                  float second,
                                                  float third,
-                                                 float offset,
-                                                 float offset_to_least,
+                                                 float twice_to_all,
+                                                 float twice_to_least,
                                                  float decline,
-                                                 float limit,
                                                  float normalization)
 {
-    const auto after = [decline, limit](float m, float next, float offset) {
+    const auto after = [decline](float m, float next, float twice) {
         // The product is exact, so that it may be contracted.
-        const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 1.0f));
-        return fmaxf(fminf(__fsub_rn(m, __fmul_rn(offset, near)), limit), 0.0f);
+        const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 0.5f));
+        return __saturatef(__fsub_rn(m, __fmul_rn(twice, near)));
     };
-    const float after_second = after(second, third, offset_to_least);
-    const float after_least = after(least, after_second, offset);
+    const float after_second = after(second, third, twice_to_least);
+    const float after_least = after(least, after_second, twice_to_all);
     return { __fmul_rn(least < second ? after_second : after_least, normalization),
              __fmul_rn(after_least, normalization) };
 }
@@ -52,7 +51,7 @@ struct integer_values {
     static __device__ value smaller(value a, value b) { return min(a, b); }
     static __device__ value larger(value a, value b) { return max(a, b); }
     static __device__ outgoing<value>
-    leaving(value least, value second, value, const device_arithmetic& a)
+    leaving(unsigned, value least, value second, value, const device_arithmetic& a)
     {
         const auto magnitude = [&a](value m) {
             const int x = max(0, min(m - int(a.offset), int(a.message_limit)));
@@ -73,16 +72,21 @@ struct float_values {
     static __device__ value magnitude(value a) { return fabsf(a); }
     static __device__ value smaller(value a, value b) { return fminf(a, b); }
     static __device__ value larger(value a, value b) { return fmaxf(a, b); }
-    static __device__ outgoing<value>
-    leaving(value least, value second, value third, const device_arithmetic& a)
+    static __device__ outgoing<value> leaving(unsigned degree,
+                                              value least,
+                                              value second,
+                                              value third,
+                                              const device_arithmetic& a)
     {
+        const auto of = [degree](const declining_offset& o) {
+            return fmaf(o.per_edge, float(min(degree, o.most)), o.base); // exact
+        };
         return floats_leaving(least,
                               second,
                               third,
-                              a.offset,
-                              a.offset_to_least,
+                              of(a.twice_to_all),
+                              of(a.twice_to_least),
                               a.decline,
-                              a.message_limit,
                               a.normalization);
     }
 };
@@ -93,9 +97,11 @@ struct heard {
     using value = typename Values::value;
     value least = Values::largest, second = least, third = least;
     bool negative = false;
+    unsigned degree = 0;
 
     __device__ void take(value t)
     {
+        ++degree;
         const value m = Values::magnitude(t);
         third = Values::smaller(third, Values::larger(second, m));
         second = Values::smaller(second, Values::larger(least, m));
@@ -104,7 +110,7 @@ struct heard {
     }
     __device__ outgoing<value> leaving(const device_arithmetic& a) const
     {
-        return Values::leaving(least, second, third, a);
+        return Values::leaving(degree, least, second, third, a);
     }
     //! The new message of the edge that said \p t.
     __device__ value answer(value t, const outgoing<value>& magnitudes) const

@@ -28,7 +28,7 @@ struct device_frames {
 
 struct device_arithmetic {
     float offset;
-    float offset_to_least;
+    declining_offset twice_to_all, twice_to_least;
     float decline;
     float message_limit;
     float normalization;
@@ -45,8 +45,8 @@ struct stopping {
 
 inline device_arithmetic arithmetic_of(const message_rule& r)
 {
-    return { r.offset,        r.offset_to_least, r.decline,
-             r.message_limit, r.normalization,   r.sixteenths };
+    return { r.offset,        r.twice_to_all,  r.twice_to_least, r.decline,
+             r.message_limit, r.normalization, r.sixteenths };
 }
 
 //! A table of a code, there.

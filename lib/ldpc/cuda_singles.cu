@@ -126,10 +126,9 @@ public:
         const float limit = d_rule.message_limit;
         const single_arguments arguments{ block_plan::arguments(
                                               frames, stop, scratch, stream),
-                                          d_rule.offset,
-                                          d_rule.offset_to_least,
+                                          d_rule.twice_to_all.base,
+                                          d_rule.twice_to_least.base,
                                           d_rule.decline,
-                                          limit,
                                           d_rule.normalization,
                                           1 / limit,
                                           -d_rule.offset / limit,

@@ -32,8 +32,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct single_arguments : block_arguments {
-    // Of message_rule, in float.
-    float offset, offset_to_least, decline, limit, factor;
+    // Of message_rule, in float; offsets are those of the code.
+    float twice_to_all, twice_to_least, decline, normalization;
     // In int16, what leaves with a least magnitude m is span · (0 … 1 of m · slope +
     // floor), rounded.
     float slope, floor, span;
@@ -167,10 +167,12 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // Both magnitudes; the signs, and below them the place of the least where a word has
-    // room for both, else in a word after all vectors; the posterior.
+    // Both magnitudes; the signs, and below them which edge has the least, in a bit for
+    // each where a word has room for both, else as a number, which of long checks is in a
+    // word after all vectors; the posterior.
+    static constexpr bool marked = Edges <= 16;
     static constexpr bool apart = Edges > 27;
-    static constexpr unsigned signs_at = apart ? 0 : 5;
+    static constexpr unsigned signs_at = marked ? 32 - Edges : apart ? 0 : 5;
     static constexpr unsigned layer_words = (4 + apart) * Pitch;
 
     struct opened {
@@ -180,14 +182,17 @@ struct record<Edges, false, Pitch> {
 
         __device__ float message(unsigned e) const
         {
-            return signed_by(place == e ? second : first, signs << e);
+            const bool has_least = marked ? place >> e & 1 : place == e;
+            return signed_by(has_least ? second : first, signs << e);
         }
     };
     __device__ opened open() const
     {
         return { value_of(v.x),
                  value_of(v.y),
-                 apart ? place : v.z & 31,
+                 marked  ? v.z
+                 : apart ? place
+                         : v.z & 31,
                  v.z << (32 - signs_at - Edges) };
     }
     __device__ float posterior_before() const { return value_of(v.w); }
@@ -226,6 +231,10 @@ struct record<Edges, false, Pitch> {
     }
     // Makes it one of no messages.
     __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
+    static __device__ void mark(unsigned& place, unsigned e)
+    {
+        place = marked ? place | 1u << e : e;
+    }
 
 private:
     uint4 v;
@@ -251,33 +260,53 @@ struct two_least {
     }
 };
 
-// Of the three least magnitudes.
-struct three_least {
-    float least, second, third;
-    // Of four values.
-    __device__ three_least(const two_least& x, const two_least& y)
+/* The three least magnitudes of several values, as integers, of which an instruction
+ * finds the least or the greatest of three; the one between is what is left of their sum.
+ */
+class three_least
+{
+    using magnitude = std::uint32_t;
+
+public:
+    // In any order.
+    __device__ three_least(float a, float b, float c)
+        : three_least(bits(fabsf(a)), bits(fabsf(b)), bits(fabsf(c)))
     {
-        const float lesser = fminf(x.second, y.second);
-        const float greater = fmaxf(x.least, y.least);
-        least = fminf(x.least, y.least);
-        second = fminf(lesser, greater);
-        third = fmaxf(lesser, greater);
     }
-    __device__ void take(float t)
+    __device__ void take(const three_least& o)
     {
-        const float above = fmaxf(least, fabsf(t));
-        least = fminf(least, fabsf(t));
-        third = fminf(third, fmaxf(second, above));
-        second = fminf(second, above);
+        const three_least middle(max(d_least, o.d_least), d_second, o.d_second);
+        d_least = min(d_least, o.d_least);
+        d_second = middle.d_least;
+        d_third = min(min(d_third, o.d_third), middle.d_second);
     }
-    __device__ void take(const two_least& o)
+    __device__ void take(float a, float b)
     {
-        const float above = fmaxf(least, o.least);
-        least = fminf(least, o.least);
-        third = fminf(fminf(third, fmaxf(second, o.second)),
-                      fmaxf(fminf(second, o.second), above));
-        second = fminf(fminf(second, o.second), above);
+        const two_least o(a, b);
+        const three_least middle(max(d_least, bits(o.least)), d_second, bits(o.second));
+        d_least = min(d_least, bits(o.least));
+        d_second = middle.d_least;
+        d_third = min(d_third, middle.d_second);
     }
+    __device__ void take(float a)
+    {
+        const three_least these(d_least, d_second, bits(fabsf(a)));
+        d_least = these.d_least;
+        d_second = these.d_second;
+        d_third = min(d_third, these.d_third);
+    }
+    __device__ float least() const { return value_of(d_least); }
+    __device__ float second() const { return value_of(d_second); }
+    __device__ float third() const { return value_of(d_third); }
+
+private:
+    __device__ three_least(magnitude a, magnitude b, magnitude c)
+        : d_least(min(min(a, b), c)), d_third(max(max(a, b), c))
+    {
+        d_second = a + b + c - d_least - d_third;
+    }
+
+    magnitude d_least, d_second, d_third;
 };
 
 // Makes the new messages of a check; asked for those of all edges, in their order.
@@ -327,15 +356,14 @@ class renewal<Edges, false, Pitch>
 public:
     __device__
     renewal(const three_least& of, std::uint32_t product, const single_arguments& a)
-        : d_least(of.least),
-          d_magnitudes(floats_leaving(of.least,
-                                      of.second,
-                                      of.third,
-                                      a.offset,
-                                      a.offset_to_least,
+        : d_least(of.least()),
+          d_magnitudes(floats_leaving(of.least(),
+                                      of.second(),
+                                      of.third(),
+                                      a.twice_to_all,
+                                      a.twice_to_least,
                                       a.decline,
-                                      a.limit,
-                                      a.factor)),
+                                      a.normalization)),
           d_signed_first(signed_by(d_magnitudes.to_all, product)),
           d_signed_second(signed_by(d_magnitudes.to_least, product))
     {
@@ -344,7 +372,9 @@ public:
     {
         // Where several have the least, both magnitudes are the same.
         const bool has_least = fabsf(t) == d_least;
-        d_place = has_least ? e : d_place;
+        if (has_least) {
+            record<Edges, false, Pitch>::mark(d_place, e);
+        }
         const float r = signed_by(has_least ? d_signed_second : d_signed_first, bits(t));
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
@@ -819,8 +849,8 @@ private:
 
     static __device__ auto least_of(const float (&t)[edges])
     {
-        two_least even(t[before], t[own]), odd(t[1], t[2]);
         if constexpr (Int16) {
+            two_least even(t[before], t[own]), odd(t[1], t[2]);
 #pragma unroll
             for (unsigned e = 3; e < own; ++e) {
                 (e % 2 ? even : odd).take(t[e]);
@@ -828,13 +858,15 @@ private:
             even.merge(odd);
             return even;
         } else {
-            three_least all(even, odd);
+            three_least all(t[0], t[1], t[2]);
 #pragma unroll
-            for (unsigned e = 3; e + 1 < own; e += 2) {
-                all.take(two_least(t[e], t[e + 1]));
+            for (unsigned e = 3; e + 3 <= edges; e += 3) {
+                all.take(three_least(t[e], t[e + 1], t[e + 2]));
             }
-            if constexpr (own % 2 == 0) {
-                all.take(t[own - 1]);
+            if constexpr (edges % 3 == 2) {
+                all.take(t[edges - 2], t[edges - 1]);
+            } else if constexpr (edges % 3 == 1) {
+                all.take(t[edges - 1]);
             }
             return all;
         }

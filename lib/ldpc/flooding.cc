@@ -19,7 +19,7 @@ struct integers_outgoing {
     std::int32_t to_least, to_all;
 };
 integers_outgoing
-leaving(const message_rule& rule, std::int32_t a, std::int32_t b, std::int32_t)
+leaving(const message_rule& rule, unsigned, std::int32_t a, std::int32_t b, std::int32_t)
 {
     const auto magnitude = [&rule](std::int32_t least) {
         const auto limit = std::int32_t(rule.message_limit);
@@ -105,7 +105,8 @@ frame_status flooding_decoder::run(std::vector<Value>& memory,
                 second = std::min(second, std::max(size, least));
                 least = std::min(least, size);
             }
-            const auto magnitudes = leaving(rule, least, second, third);
+            const auto magnitudes =
+                leaving(rule, unsigned(code.check(c).size()), least, second, third);
             for (const auto bit : code.check(c)) {
                 const Value in = posteriors[bit] - *message;
                 const auto size = (in < 0 ? -in : in) == least ? magnitudes.to_least

@@ -15,18 +15,18 @@
  *     magnitude = (x · sixteenths + 8) >> 4
  *
  * In float it follows from the three least |t| of the check, a ≤ b ≤ c, those that it
- * lacks being unheard, with every step rounded:
+ * lacks being unheard, with every step rounded and x clamped to 0 … 1 by sat(x):
  *
- *     after(m, next, offset) =
- *         max(0, min(m − offset · max(0, min(1 − (next − m) · decline, 1)),
- * message_limit)) second = after(b, c, offset_to_least) first = after(a, second, offset)
+ *     after(m, next, offset) = sat(m − 2 · offset · sat(1/2 − (next − m) · decline))
+ *     second = after(b, c, offset_to_least of the check's degree)
+ *     first = after(a, second, offset of the check's degree)
  *     magnitude = second · normalization           to an edge that alone has a
  *     magnitude = first · normalization            to all others
  *
- * The sum-product of two magnitudes is the smaller less ln(1 + e^-(distance)), but for a
- * term that matters where both are small. Offsets that decline to nothing over a distance
- * follow it, of three magnitudes and so nearly of all; where decline is 0, they are the
- * constant ones of offset min-sum.
+ * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), but for a
+ * term that matters where both are small. Offsets that decline with the distance follow
+ * it, of three magnitudes; that they are larger where there are more edges makes up for
+ * the other magnitudes. Where nothing declines, this is offset min-sum.
  *
  * The posterior becomes t + new message. In int8 and int16 all of them are integers.
  *
@@ -47,15 +47,26 @@
 
 namespace gr::gpufec::ldpc {
 
+//! Float: an offset that grows with a check's degree up to \c most. Both numbers are
+//! small multiples of one power of two, or the second is 0, so that nothing is rounded.
+struct declining_offset {
+    static constexpr unsigned most = 8;
+    float base, per_edge;
+
+    float of(unsigned degree) const
+    {
+        return base + per_edge * float(std::min(degree, most));
+    }
+};
+
 struct message_rule {
     ldpc_precision precision;
-    float scale;         //!< steps a nat; 1 in float
+    float scale;         //!< steps a nat; in float 2^-20, so that 1 is beyond reach
     float channel_limit; //!< steps
-    float message_limit; //!< steps; beyond reach in float
-    float offset;        //!< steps; whole numbers in int8 and int16
-    //! Float: of the message to the edge with the least magnitude; per nat of distance, 0
-    //! or 1/2, by which nothing but the sum is rounded.
-    float offset_to_least, decline;
+    float message_limit; //!< steps; 1 in float
+    float offset;        //!< int8 and int16: steps, a whole number
+    declining_offset twice_to_all, twice_to_least; //!< float: steps
+    float decline;       //!< float: 0, or a power of two, so that products are exact
     float normalization; //!< float
     int sixteenths;      //!< int8 and int16: the normalization
 
@@ -87,15 +98,16 @@ struct outgoing {
     float to_least, to_all;
 };
 
-//! Of a check whose least magnitudes are \p a ≤ \p b ≤ \p c.
-inline outgoing leaving(const message_rule& rule, float a, float b, float c)
+//! Of a check of \p degree edges, whose least magnitudes are \p a ≤ \p b ≤ \p c.
+inline outgoing
+leaving(const message_rule& rule, unsigned degree, float a, float b, float c)
 {
-    const auto after = [&rule](float m, float next, float offset) {
-        const float near = std::clamp(1 - (next - m) * rule.decline, 0.0f, 1.0f);
-        return std::max(0.0f, std::min(m - offset * near, rule.message_limit));
+    const auto sat = [](float x) { return std::clamp(x, 0.0f, 1.0f); };
+    const auto after = [&](float m, float next, float twice) {
+        return sat(m - twice * sat(0.5f - (next - m) * rule.decline));
     };
-    const float second = after(b, c, rule.offset_to_least);
-    const float first = after(a, second, rule.offset);
+    const float second = after(b, c, rule.twice_to_least.of(degree));
+    const float first = after(a, second, rule.twice_to_all.of(degree));
     return { (a < b ? second : first) * rule.normalization, first * rule.normalization };
 }
 

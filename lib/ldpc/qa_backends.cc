@@ -40,7 +40,8 @@ noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
             const double es = limit + es_n0_db + 0.2 * (i % 5);
             const auto values =
                 qa::in_steps(qa::transmit(code, es, random).llr, setup.rule(code));
-            frames.push_back({ c, c % 2 ? qa::in_halves(values) : values });
+            frames.push_back(
+                { c, c % 2 ? qa::in_halves(values, setup.rule(code)) : values });
         }
     }
     return frames;

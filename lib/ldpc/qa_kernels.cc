@@ -115,7 +115,7 @@ void check_code(const ldpc_code& code,
         for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
             const auto values = qa::in_steps(
                 qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
-            frames.push_back({ 0, i % 2 ? qa::in_halves(values) : values });
+            frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
         }
         // More than a device has blocks at once, where there is time.
         const std::size_t many = small_scale() ? 3 : early ? 541 : 1;

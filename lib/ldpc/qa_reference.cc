@@ -101,9 +101,10 @@ TEST(ldpc_reference, a_check_in_float)
     const auto messages = [&code](const std::vector<float>& channel, double offset) {
         const auto rule = make_message_rule(
             code, ldpc_algorithm::offset_min_sum, ldpc_precision::float32, offset, -1);
-        auto r = reference::flooding(code, rule, channel, 1, false).posteriors;
+        auto r = reference::flooding(code, rule, qa::in_steps(channel, rule), 1, false)
+                     .posteriors;
         for (std::size_t i = 0; i < r.size(); ++i) {
-            r[i] -= channel[i];
+            r[i] = r[i] / rule.scale - channel[i];
         }
         return r;
     };
@@ -112,13 +113,17 @@ TEST(ldpc_reference, a_check_in_float)
             EXPECT_NEAR(got[i], wanted[i], 1e-6) << i;
         }
     };
-    // 0.85 and 0.5 nat less, of which distances of 1 leave half and of 2 nothing.
+    // 101/128 and 59/128 nat less for five edges, of which distances of 1 leave half and
+    // of 2 nothing; where the next magnitude is smaller, more.
+    const double first = 59 / 128.0, second = 101 / 128.0;
+    const double to_all = 2 - first * (1 - (1 - second / 2) / 2);
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
-                { -1.64375, 2.575, -1.64375, -1.64375, -1.64375 });
+                { -to_all, 3 - second / 2, -to_all, -to_all, -to_all });
     expect_near(messages({ 3, 8, 9, 5, 7 }, -1), { 5, 3, 3, 3, 3 });
     // Nothing is left of a small one; two may have the least.
     expect_near(messages({ 0.25f, 0.5f, 3, 3, 3 }, -1), { 0.5, 0, 0, 0, 0 });
-    expect_near(messages({ 1, -1, 6, 7, 8 }, -1), { -0.5, 0.5, -0.5, -0.5, -0.5 });
+    expect_near(messages({ 1, -1, 6, 7, 8 }, -1),
+                { first - 1, 1 - first, first - 1, first - 1, first - 1 });
     expect_near(messages({ 3, -2, 6, 4, 7 }, 0.75), { -1.25, 2.25, -1.25, -1.25, -1.25 });
 }
 
@@ -133,7 +138,8 @@ TEST(ldpc_reference, float_is_near_sum_product)
     std::mt19937 random(3);
     std::vector<qa::frame> frames;
     for (unsigned i = 0; i < 16; ++i) {
-        frames.push_back({ 0, qa::transmit(s.codes[0], -2.15, random).llr });
+        const auto llr = qa::transmit(s.codes[0], -2.15, random).llr;
+        frames.push_back({ 0, qa::in_steps(llr, s.rule(s.codes[0])) });
     }
     unsigned valid = 0;
     for (const auto& f : qa::decode(*room::make_cpu(s, frames.size(), 2), s, frames)) {

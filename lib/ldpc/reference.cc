@@ -170,7 +170,8 @@ std::vector<float> rule_check(const message_rule& rule, const std::vector<float>
         sorted.push_back(std::abs(t));
     }
     std::sort(sorted.begin(), sorted.end());
-    const auto magnitudes = leaving(rule, sorted[0], sorted[1], sorted[2]);
+    const auto magnitudes =
+        leaving(rule, unsigned(inputs.size()), sorted[0], sorted[1], sorted[2]);
     return min_sum_check(inputs, [&](float least_of_others) {
         return least_of_others > sorted[0] ? magnitudes.to_least : magnitudes.to_all;
     });
