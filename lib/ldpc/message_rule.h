@@ -80,7 +80,8 @@ struct message_rule {
 /*!
  * \brief The rule for a code.
  *
- * \p offset (nats) and \p normalization: negative for the values of the code's rate.
+ * \p offset (nats) and \p normalization: negative for the values of the code's rate or,
+ * in float, offsets that decline.
  * \throws std::invalid_argument
  */
 message_rule make_message_rule(const ldpc_code& code,

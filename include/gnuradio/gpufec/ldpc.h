@@ -322,7 +322,9 @@ struct ldpc_options : run_options {
     ldpc_soft_output soft = ldpc_soft_output::none;
     bool keep_soft = false;    //!< for ldpc_decoder::llrs()
     float soft_scale = 0;      //!< steps per nat of LLRs that are given; 0: as llr_scale
-    double offset = -1;        //!< nats; negative: the code's own
+    //! Nats; negative: the code's own or, in float, one that declines with the distance
+    //! to the next magnitude.
+    double offset = -1;
     double normalization = -1; //!< factor; negative: the code's own
     unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive value means
     //! Symbols of XFECFRAMEs in place of channel values: format and llr_scale do not
