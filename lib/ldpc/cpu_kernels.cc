@@ -52,6 +52,8 @@ struct integer_arithmetic {
     static vec all(int x) { return vec{} + value(x); }
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+    static vec lesser(vec a, vec b) { return smaller(a, b); }
+    static vec greater(vec a, vec b) { return larger(a, b); }
     static vec magnitude(vec t) { return larger(t, -t); }
     // All ones where the sign is set.
     static vec sign(vec t) { return t >> 15; }
@@ -121,6 +123,17 @@ struct float_arithmetic {
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+    // Of magnitudes, which compare as integers do, and sooner.
+#ifdef __AVX2__
+    static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
+    static vec greater(vec a, vec b)
+    {
+        return vec(bits(a) > bits(b) ? bits(a) : bits(b));
+    }
+#else
+    static vec lesser(vec a, vec b) { return smaller(a, b); }
+    static vec greater(vec a, vec b) { return larger(a, b); }
+#endif
     static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
     static vec sign(vec t) { return vec(bits(t) & std::int32_t(0x80000000u)); }
     static flags negative(vec t) { return bits(t) >> 31; }
@@ -136,8 +149,7 @@ struct float_arithmetic {
     {
         const vec after_second = after(second, third, of(d_twice_to_least, degree));
         const vec after_least = after(least, after_second, of(d_twice_to_all, degree));
-        return { (least < second ? after_second : after_least) * d_normalization,
-                 after_least * d_normalization };
+        return { least < second ? after_second : after_least, after_least };
     }
 
     static constexpr value largest = 3.4e38f; // unheard
@@ -150,9 +162,11 @@ private:
     }
     vec after(vec m, vec next, vec twice) const
     {
-        return saturated(m - twice * saturated(0.5f - (next - m) * d_decline));
+        // No more than 1: what follows is at least m less the largest offset.
+        const vec near = larger(0.5f - (next - m) * d_decline, vec{});
+        const vec x = m * d_normalization - twice * near;
+        return larger(smaller(x, vec{} + 1.0f), vec{});
     }
-    static vec saturated(vec x) { return larger(smaller(x, vec{} + 1.0f), vec{}); }
 
     const declining d_twice_to_all, d_twice_to_least;
     const vec d_decline, d_normalization;
@@ -351,9 +365,9 @@ private:
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
-            third = Arithmetic::smaller(third, Arithmetic::larger(second, m));
-            second = Arithmetic::smaller(second, Arithmetic::larger(least, m));
-            least = Arithmetic::smaller(least, m);
+            third = Arithmetic::lesser(third, Arithmetic::greater(second, m));
+            second = Arithmetic::lesser(second, Arithmetic::greater(least, m));
+            least = Arithmetic::lesser(least, m);
         });
         const vec sign = Arithmetic::sign(signs);
         const auto magnitudes = d_arithmetic.leaving(degree, least, second, third);

@@ -27,15 +27,14 @@ __device__ inline outgoing<float> floats_leaving(float least,
                                                  float decline,
                                                  float normalization)
 {
-    const auto after = [decline](float m, float next, float twice) {
-        // The product is exact, so that it may be contracted.
+    // Products are exact, or nothing is subtracted from them: they may be contracted.
+    const auto after = [decline, normalization](float m, float next, float twice) {
         const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 0.5f));
-        return __saturatef(__fsub_rn(m, __fmul_rn(twice, near)));
+        return __saturatef(fmaf(m, normalization, -__fmul_rn(twice, near)));
     };
     const float after_second = after(second, third, twice_to_least);
     const float after_least = after(least, after_second, twice_to_all);
-    return { __fmul_rn(least < second ? after_second : after_least, normalization),
-             __fmul_rn(after_least, normalization) };
+    return { least < second ? after_second : after_least, after_least };
 }
 
 template <class Message>

@@ -167,12 +167,10 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // Both magnitudes; the signs, and below them which edge has the least, in a bit for
-    // each where a word has room for both, else as a number, which of long checks is in a
-    // word after all vectors; the posterior.
-    static constexpr bool marked = Edges <= 16;
+    // Both magnitudes; the signs, and below them the place of the least where a word has
+    // room for both, else in a word after all vectors; the posterior.
     static constexpr bool apart = Edges > 27;
-    static constexpr unsigned signs_at = marked ? 32 - Edges : apart ? 0 : 5;
+    static constexpr unsigned signs_at = apart ? 0 : 5;
     static constexpr unsigned layer_words = (4 + apart) * Pitch;
 
     struct opened {
@@ -182,17 +180,14 @@ struct record<Edges, false, Pitch> {
 
         __device__ float message(unsigned e) const
         {
-            const bool has_least = marked ? place >> e & 1 : place == e;
-            return signed_by(has_least ? second : first, signs << e);
+            return signed_by(place == e ? second : first, signs << e);
         }
     };
     __device__ opened open() const
     {
         return { value_of(v.x),
                  value_of(v.y),
-                 marked  ? v.z
-                 : apart ? place
-                         : v.z & 31,
+                 apart ? place : v.z & 31,
                  v.z << (32 - signs_at - Edges) };
     }
     __device__ float posterior_before() const { return value_of(v.w); }
@@ -231,10 +226,6 @@ struct record<Edges, false, Pitch> {
     }
     // Makes it one of no messages.
     __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
-    static __device__ void mark(unsigned& place, unsigned e)
-    {
-        place = marked ? place | 1u << e : e;
-    }
 
 private:
     uint4 v;
@@ -372,9 +363,7 @@ public:
     {
         // Where several have the least, both magnitudes are the same.
         const bool has_least = fabsf(t) == d_least;
-        if (has_least) {
-            record<Edges, false, Pitch>::mark(d_place, e);
-        }
+        d_place = has_least ? e : d_place;
         const float r = signed_by(has_least ? d_signed_second : d_signed_first, bits(t));
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
@@ -713,31 +702,31 @@ private:
     // what it sent itself. After the last layer comes the first, of the next iteration.
     __device__ void send()
     {
-        copy_to_shared(d_place, d_source);
+        copy_to_shared(d_place, reinterpret_cast<std::uint8_t*>(d_own_state) + d_sent);
         __pipeline_commit();
         constexpr unsigned bytes = 4 * kept::layer_words;
         d_place += bytes;
         if (d_place == d_shared_state + 16 * d_j + Queue * bytes) {
             d_place -= Queue * bytes;
         }
-        d_source += kept::layer_words;
-        if (d_source == d_own_state + d_layers * kept::layer_words) {
-            d_source = d_own_state;
+        d_sent += bytes;
+        if (d_sent == d_layers * bytes) {
+            d_sent = 0;
         }
     }
     __device__ void begin_queue()
     {
         d_place = d_shared_state + 16 * d_j;
-        d_source = d_own_state;
+        d_sent = 0;
         for (unsigned i = 0; i < Queue; ++i) {
             send();
         }
     }
     __device__ void take(unsigned layer, kept& f)
     {
+        __pipeline_wait_prior(int(Queue) - 1);
+        f.load(d_place); // past the last layer, too
         if (layer < d_layers) {
-            __pipeline_wait_prior(int(Queue) - 1);
-            f.load(d_place);
             send();
         }
     }
@@ -1063,7 +1052,7 @@ private:
     std::uint32_t* d_own_state; // of that the thread's own, in the first layer
     // Of the queue, or of layers that are kept there: where it begins, the next place.
     std::uint32_t d_shared_state, d_place;
-    const std::uint32_t* d_source; // of what goes there
+    std::uint32_t d_sent; // of each thread's state, bytes to what goes there next
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };

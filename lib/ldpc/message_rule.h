@@ -17,11 +17,12 @@
  * In float it follows from the three least |t| of the check, a ≤ b ≤ c, those that it
  * lacks being unheard, with every step rounded and x clamped to 0 … 1 by sat(x):
  *
- *     after(m, next, offset) = sat(m − 2 · offset · sat(1/2 − (next − m) · decline))
- *     second = after(b, c, offset_to_least of the check's degree)
- *     first = after(a, second, offset of the check's degree)
- *     magnitude = second · normalization           to an edge that alone has a
- *     magnitude = first · normalization            to all others
+ *     after(m, next, offset) =
+ *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
+ *     second = after(b, c, offset to the least, of the check's degree)
+ *     first = after(a, second, offset to all, of the check's degree)
+ *     magnitude = second           to an edge that alone has a
+ *     magnitude = first            to all others
  *
  * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), but for a
  * term that matters where both are small. Offsets that decline with the distance follow
@@ -67,7 +68,7 @@ struct message_rule {
     float offset;        //!< int8 and int16: steps, a whole number
     declining_offset twice_to_all, twice_to_least; //!< float: steps
     float decline;       //!< float: 0, or a power of two, so that products are exact
-    float normalization; //!< float
+    float normalization; //!< float: 1 where there is an offset
     int sixteenths;      //!< int8 and int16: the normalization
 
     //! The largest magnitude of a posterior of a bit of \p degree checks.
@@ -105,11 +106,12 @@ leaving(const message_rule& rule, unsigned degree, float a, float b, float c)
 {
     const auto sat = [](float x) { return std::clamp(x, 0.0f, 1.0f); };
     const auto after = [&](float m, float next, float twice) {
-        return sat(m - twice * sat(0.5f - (next - m) * rule.decline));
+        const float near = sat(0.5f - (next - m) * rule.decline);
+        return sat(m * rule.normalization - twice * near);
     };
     const float second = after(b, c, rule.twice_to_least.of(degree));
     const float first = after(a, second, rule.twice_to_all.of(degree));
-    return { (a < b ? second : first) * rule.normalization, first * rule.normalization };
+    return { a < b ? second : first, first };
 }
 
 constexpr float soft_limit = 127;
