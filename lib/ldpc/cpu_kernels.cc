@@ -162,7 +162,8 @@ private:
     }
     vec after(vec m, vec next, vec twice) const
     {
-        // No more than 1: what follows is at least m less the largest offset.
+        // It needs no upper clamp: next is m less an offset at least, but where m is
+        // beyond 1, and then x is too.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});
