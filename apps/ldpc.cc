@@ -34,7 +34,7 @@ precision       int8|int16|float  int8
 schedule        layered|flooding  layered
 max-iterations  int           25      1 to 1000
 early-stop      true|false    true    stop once every check is satisfied
-offset          real          -1      nats; negative: the code's own
+offset          real          -1      nats; negative: the code's own, in float declining
 normalization   real          -1      factor; negative: the code's own
 output          message|codeword|llr|extrinsic  message  K bits per frame, or N; N LLRs, posterior or extrinsic
 positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx

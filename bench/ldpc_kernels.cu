@@ -279,6 +279,10 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
+        if (o.sum_product) { // takes nats
+            rule.channel_limit /= rule.scale;
+            rule.scale = 1;
+        }
         if (o.scale > 0 && o.precision == ldpc_precision::int8) {
             rule.scale = o.scale;
             rule.message_limit = o.limit;

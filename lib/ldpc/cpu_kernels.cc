@@ -37,6 +37,9 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
+    struct outgoing { // magnitudes to the edge with the least, and to others
+        vec to_least, to_all;
+    };
 
     explicit integer_arithmetic(const arithmetic& a)
         : d_offset(all(a.offset)),
@@ -49,6 +52,8 @@ struct integer_arithmetic {
     static vec all(int x) { return vec{} + value(x); }
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+    static vec lesser(vec a, vec b) { return smaller(a, b); }
+    static vec greater(vec a, vec b) { return larger(a, b); }
     static vec magnitude(vec t) { return larger(t, -t); }
     // All ones where the sign is set.
     static vec sign(vec t) { return t >> 15; }
@@ -78,15 +83,20 @@ struct integer_arithmetic {
 #endif
     static vec widen(vec m) { return m; }
 
-    vec outgoing(vec least) const
+    outgoing leaving(std::uint32_t, vec least, vec second, vec) const
     {
-        const vec x = larger(smaller(least - d_offset, d_limit), vec{});
-        return d_normalized ? (x * d_sixteenths + value(8)) >> 4 : x;
+        return { magnitude_after(second), magnitude_after(least) };
     }
 
     static constexpr value largest = 32767;
 
 private:
+    vec magnitude_after(vec least) const
+    {
+        const vec x = larger(smaller(least - d_offset, d_limit), vec{});
+        return d_normalized ? (x * d_sixteenths + value(8)) >> 4 : x;
+    }
+
     const vec d_offset, d_limit, d_sixteenths;
     const bool d_normalized;
 };
@@ -99,16 +109,31 @@ struct float_arithmetic {
     using bits = vector_of<std::int32_t, lanes>::type;
     using stored = vec;
     using flags = bits;
+    struct outgoing {
+        vec to_least, to_all;
+    };
 
     explicit float_arithmetic(const arithmetic& a)
-        : d_offset(vec{} + a.offset),
-          d_limit(vec{} + a.message_limit),
+        : d_twice_to_all(a.twice_to_all),
+          d_twice_to_least(a.twice_to_least),
+          d_decline(vec{} + a.decline),
           d_normalization(vec{} + a.normalization)
     {
     }
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+    // Of magnitudes, which compare as integers do, and sooner.
+#ifdef __AVX2__
+    static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
+    static vec greater(vec a, vec b)
+    {
+        return vec(bits(a) > bits(b) ? bits(a) : bits(b));
+    }
+#else
+    static vec lesser(vec a, vec b) { return smaller(a, b); }
+    static vec greater(vec a, vec b) { return larger(a, b); }
+#endif
     static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
     static vec sign(vec t) { return vec(bits(t) & std::int32_t(0x80000000u)); }
     static flags negative(vec t) { return bits(t) >> 31; }
@@ -120,15 +145,32 @@ struct float_arithmetic {
     static vec widen(stored m) { return m; }
     static stored narrow(vec m) { return m; }
 
-    vec outgoing(vec least) const
+    outgoing leaving(std::uint32_t degree, vec least, vec second, vec third) const
     {
-        return larger(smaller(least - d_offset, d_limit), vec{}) * d_normalization;
+        const vec after_second = after(second, third, of(d_twice_to_least, degree));
+        const vec after_least = after(least, after_second, of(d_twice_to_all, degree));
+        return { least < second ? after_second : after_least, after_least };
     }
 
-    static constexpr value largest = 3.4e38f;
+    static constexpr value largest = 3.4e38f; // unheard
 
 private:
-    const vec d_offset, d_limit, d_normalization;
+    using declining = arithmetic::declining;
+    static vec of(const declining& o, std::uint32_t degree)
+    {
+        return vec{} + (o.base + o.per_edge * float(degree < o.most ? degree : o.most));
+    }
+    vec after(vec m, vec next, vec twice) const
+    {
+        // It needs no upper clamp: next is m less an offset at least, but where m is
+        // beyond 1, and then x is too.
+        const vec near = larger(0.5f - (next - m) * d_decline, vec{});
+        const vec x = m * d_normalization - twice * near;
+        return larger(smaller(x, vec{} + 1.0f), vec{});
+    }
+
+    const declining d_twice_to_all, d_twice_to_least;
+    const vec d_decline, d_normalization;
 };
 
 template <class Arithmetic>
@@ -317,22 +359,24 @@ private:
             return First ? vec{} : Arithmetic::widen(messages[e]);
         };
         vec least = vec{} + Arithmetic::largest;
-        vec second = least;
+        vec second = least, third = least;
         vec signs{};
         each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
-            second = Arithmetic::smaller(second, Arithmetic::larger(least, m));
-            least = Arithmetic::smaller(least, m);
+            third = Arithmetic::lesser(third, Arithmetic::greater(second, m));
+            second = Arithmetic::lesser(second, Arithmetic::greater(least, m));
+            least = Arithmetic::lesser(least, m);
         });
         const vec sign = Arithmetic::sign(signs);
-        const vec most = Arithmetic::with_sign(d_arithmetic.outgoing(least), sign);
-        const vec to_least = Arithmetic::with_sign(d_arithmetic.outgoing(second), sign);
+        const auto magnitudes = d_arithmetic.leaving(degree, least, second, third);
+        const vec to_all = Arithmetic::with_sign(magnitudes.to_all, sign);
+        const vec to_least = Arithmetic::with_sign(magnitudes.to_least, sign);
         each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = inputs[e];
-            const vec m = Arithmetic::magnitude(t) == least ? to_least : most;
+            const vec m = Arithmetic::magnitude(t) == least ? to_least : to_all;
             const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
             d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;

@@ -56,8 +56,13 @@ struct code_view {
     const transfer* added;
 };
 
-struct arithmetic {
+struct arithmetic { // of message_rule
     float offset;
+    struct declining {
+        float base, per_edge;
+        std::uint32_t most; //!< edges that count
+    } twice_to_all, twice_to_least;
+    float decline;
     float message_limit;
     float channel_limit;
     float normalization;

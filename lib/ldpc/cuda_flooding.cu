@@ -82,10 +82,9 @@ renew_checks(graph g, device_arithmetic arithmetic, batch<Values> b, bool first)
     for (auto e = g.check_begin[c]; e < g.check_begin[c + 1]; ++e) {
         h.take(input(e));
     }
-    const auto to_all = Values::outgoing(h.least, arithmetic);
-    const auto to_least = Values::outgoing(h.second, arithmetic);
+    const auto magnitudes = h.leaving(arithmetic);
     for (auto e = g.check_begin[c]; e < g.check_begin[c + 1]; ++e) {
-        b.messages[std::size_t(e) * b.width + w] = h.answer(input(e), to_all, to_least);
+        b.messages[std::size_t(e) * b.width + w] = h.answer(input(e), magnitudes);
     }
 }
 

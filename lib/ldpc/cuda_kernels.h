@@ -28,6 +28,8 @@ struct device_frames {
 
 struct device_arithmetic {
     float offset;
+    declining_offset twice_to_all, twice_to_least;
+    float decline;
     float message_limit;
     float normalization;
     int sixteenths;
@@ -43,7 +45,8 @@ struct stopping {
 
 inline device_arithmetic arithmetic_of(const message_rule& r)
 {
-    return { r.offset, r.message_limit, r.normalization, r.sixteenths };
+    return { r.offset,        r.twice_to_all,  r.twice_to_least, r.decline,
+             r.message_limit, r.normalization, r.sixteenths };
 }
 
 //! A table of a code, there.

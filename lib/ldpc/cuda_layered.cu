@@ -193,12 +193,11 @@ private:
                     h.take(t[e]);
                 }
             }
-            const auto to_all = Values::outgoing(h.least, d_arithmetic);
-            const auto to_least = Values::outgoing(h.second, d_arithmetic);
+            const auto magnitudes = h.leaving(d_arithmetic);
 #pragma unroll
             for (unsigned e = 0; e < Most; ++e) {
                 if (edge[e] != nothing) {
-                    const value r = h.answer(t[e], to_all, to_least);
+                    const value r = h.answer(t[e], magnitudes);
                     d_posterior[edge[e]] = Values::add(t[e], r);
                     d_message[place(l, e, c)] = r;
                 }
@@ -210,11 +209,10 @@ private:
     {
         for (unsigned c = threadIdx.x; c < l.checks; c += blockDim.x) {
             const auto h = listen(l, c, first);
-            const auto to_all = Values::outgoing(h.least, d_arithmetic);
-            const auto to_least = Values::outgoing(h.second, d_arithmetic);
+            const auto magnitudes = h.leaving(d_arithmetic);
             each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
                 const value t = input(edge, at, first);
-                const value r = h.answer(t, to_all, to_least);
+                const value r = h.answer(t, magnitudes);
                 d_posterior[edge & bit_mask] = Values::add(t, r);
                 d_message[at] = r;
             });
@@ -235,16 +233,15 @@ private:
     {
         const unsigned c = threadIdx.x;
         heard<Values> h;
-        value to_all = 0, to_least = 0;
+        outgoing<value> magnitudes{};
         if (c < l.checks) {
             h = listen(l, c, first);
-            to_all = Values::outgoing(h.least, d_arithmetic);
-            to_least = Values::outgoing(h.second, d_arithmetic);
+            magnitudes = h.leaving(d_arithmetic);
             unsigned e = 0;
             each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
                 if (edge >> round_shift) {
                     const value t = input(edge, at, first);
-                    const value r = h.answer(t, to_all, to_least);
+                    const value r = h.answer(t, magnitudes);
                     const value old = first ? value(0) : value(d_message[at]);
                     d_difference[e * any_check_threads + c] = Values::subtract(r, old);
                     d_message[at] = r;
@@ -257,7 +254,7 @@ private:
             each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
                 if (edge >> round_shift == 0) {
                     const value t = input(edge, at, first);
-                    const value r = h.answer(t, to_all, to_least);
+                    const value r = h.answer(t, magnitudes);
                     d_posterior[edge] = Values::add(t, r);
                     d_message[at] = r;
                 }

@@ -126,8 +126,9 @@ public:
         const float limit = d_rule.message_limit;
         const single_arguments arguments{ block_plan::arguments(
                                               frames, stop, scratch, stream),
-                                          d_rule.offset,
-                                          limit,
+                                          d_rule.twice_to_all.base,
+                                          d_rule.twice_to_least.base,
+                                          d_rule.decline,
                                           d_rule.normalization,
                                           1 / limit,
                                           -d_rule.offset / limit,

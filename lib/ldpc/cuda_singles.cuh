@@ -22,6 +22,7 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_SINGLES_CUH
 
+#include "cuda_arithmetic.h"
 #include "cuda_block_slots.cuh"
 #include "cuda_chain_entries.cuh"
 #include "cuda_chain_threads.cuh"
@@ -31,7 +32,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct single_arguments : block_arguments {
-    float offset, limit, factor; // of device_arithmetic, in float
+    // Of message_rule, in float; offsets are those of the code.
+    float twice_to_all, twice_to_least, decline, normalization;
     // In int16, what leaves with a least magnitude m is span · (0 … 1 of m · slope +
     // floor), rounded.
     float slope, floor, span;
@@ -61,14 +63,8 @@ __device__ inline float signed_by(float x, std::uint32_t by)
 // Added to an integer it puts it into the low bits.
 constexpr float low_bits = 8388608;
 
-// What leaves with a least magnitude.
-__device__ inline float outgoing(float least, const single_arguments& a)
-{
-    const float x = fmaxf(fminf(__fsub_rn(least, a.offset), a.limit), 0.0f);
-    return __fmul_rn(x, a.factor);
-}
-// The same in int16, in low bits. What is rounded is a multiple of 1/16 but for errors of
-// less than 1e-4, and halves are rounded up.
+// What leaves with a least magnitude in int16, in low bits. It is a multiple of 1/16 but
+// for errors of less than 1e-4, and halves are rounded up.
 __device__ inline float outgoing_integer(float least, const single_arguments& a)
 {
     const float x = __saturatef(fmaf(least, a.slope, a.floor));
@@ -255,6 +251,55 @@ struct two_least {
     }
 };
 
+/* The three least magnitudes of several values, as integers, of which an instruction
+ * finds the least or the greatest of three; the one between is what is left of their sum.
+ */
+class three_least
+{
+    using magnitude = std::uint32_t;
+
+public:
+    // In any order.
+    __device__ three_least(float a, float b, float c)
+        : three_least(bits(fabsf(a)), bits(fabsf(b)), bits(fabsf(c)))
+    {
+    }
+    __device__ void take(const three_least& o)
+    {
+        const three_least middle(max(d_least, o.d_least), d_second, o.d_second);
+        d_least = min(d_least, o.d_least);
+        d_second = middle.d_least;
+        d_third = min(min(d_third, o.d_third), middle.d_second);
+    }
+    __device__ void take(float a, float b)
+    {
+        const two_least o(a, b);
+        const three_least middle(max(d_least, bits(o.least)), d_second, bits(o.second));
+        d_least = min(d_least, bits(o.least));
+        d_second = middle.d_least;
+        d_third = min(d_third, middle.d_second);
+    }
+    __device__ void take(float a)
+    {
+        const three_least these(d_least, d_second, bits(fabsf(a)));
+        d_least = these.d_least;
+        d_second = these.d_second;
+        d_third = min(d_third, these.d_third);
+    }
+    __device__ float least() const { return value_of(d_least); }
+    __device__ float second() const { return value_of(d_second); }
+    __device__ float third() const { return value_of(d_third); }
+
+private:
+    __device__ three_least(magnitude a, magnitude b, magnitude c)
+        : d_least(min(min(a, b), c)), d_third(max(max(a, b), c))
+    {
+        d_second = a + b + c - d_least - d_third;
+    }
+
+    magnitude d_least, d_second, d_third;
+};
+
 // Makes the new messages of a check; asked for those of all edges, in their order.
 template <unsigned Edges, bool Int16, unsigned Pitch>
 class renewal;
@@ -301,17 +346,22 @@ class renewal<Edges, false, Pitch>
 {
 public:
     __device__
-    renewal(const two_least& of, std::uint32_t product, const single_arguments& a)
-        : d_least(of.least),
-          d_first(outgoing(of.least, a)),
-          d_second(outgoing(of.second, a)),
-          d_signed_first(signed_by(d_first, product)),
-          d_signed_second(signed_by(d_second, product))
+    renewal(const three_least& of, std::uint32_t product, const single_arguments& a)
+        : d_least(of.least()),
+          d_magnitudes(floats_leaving(of.least(),
+                                      of.second(),
+                                      of.third(),
+                                      a.twice_to_all,
+                                      a.twice_to_least,
+                                      a.decline,
+                                      a.normalization)),
+          d_signed_first(signed_by(d_magnitudes.to_all, product)),
+          d_signed_second(signed_by(d_magnitudes.to_least, product))
     {
     }
     __device__ float message(unsigned e, float t)
     {
-        // Where several have the least, the second is the same.
+        // Where several have the least, both magnitudes are the same.
         const bool has_least = fabsf(t) == d_least;
         d_place = has_least ? e : d_place;
         const float r = signed_by(has_least ? d_signed_second : d_signed_first, bits(t));
@@ -320,11 +370,16 @@ public:
     }
     __device__ void keep(record<Edges, false, Pitch>& in, float posterior_before) const
     {
-        in.set(d_first, d_second, d_place, d_signs, posterior_before);
+        in.set(d_magnitudes.to_all,
+               d_magnitudes.to_least,
+               d_place,
+               d_signs,
+               posterior_before);
     }
 
 private:
-    const float d_least, d_first, d_second;
+    const float d_least;
+    const outgoing<float> d_magnitudes;
     const float d_signed_first, d_signed_second;
     unsigned d_place = 0;
     std::uint32_t d_signs = 0;
@@ -647,31 +702,31 @@ private:
     // what it sent itself. After the last layer comes the first, of the next iteration.
     __device__ void send()
     {
-        copy_to_shared(d_place, d_source);
+        copy_to_shared(d_place, reinterpret_cast<std::uint8_t*>(d_own_state) + d_sent);
         __pipeline_commit();
         constexpr unsigned bytes = 4 * kept::layer_words;
         d_place += bytes;
         if (d_place == d_shared_state + 16 * d_j + Queue * bytes) {
             d_place -= Queue * bytes;
         }
-        d_source += kept::layer_words;
-        if (d_source == d_own_state + d_layers * kept::layer_words) {
-            d_source = d_own_state;
+        d_sent += bytes;
+        if (d_sent == d_layers * bytes) {
+            d_sent = 0;
         }
     }
     __device__ void begin_queue()
     {
         d_place = d_shared_state + 16 * d_j;
-        d_source = d_own_state;
+        d_sent = 0;
         for (unsigned i = 0; i < Queue; ++i) {
             send();
         }
     }
     __device__ void take(unsigned layer, kept& f)
     {
+        __pipeline_wait_prior(int(Queue) - 1);
+        f.load(d_place); // past the last layer, too
         if (layer < d_layers) {
-            __pipeline_wait_prior(int(Queue) - 1);
-            f.load(d_place);
             send();
         }
     }
@@ -750,15 +805,12 @@ private:
         }
         t[own] = __fsub_rn(own_posterior, old.message(own));
 
-        two_least even(t[before], t[own]), odd(t[1], t[2]);
-        std::uint32_t product = bits(t[0]) ^ bits(t[1]) ^ bits(t[2]);
+        std::uint32_t product = bits(t[0]);
 #pragma unroll
-        for (unsigned e = 3; e < own; ++e) {
-            (e % 2 ? even : odd).take(t[e]);
+        for (unsigned e = 1; e < edges; ++e) {
             product ^= bits(t[e]);
         }
-        even.merge(odd);
-        renewal<edges, Int16, pitch> renewed(even, product ^ bits(t[own]), d_args);
+        renewal<edges, Int16, pitch> renewed(least_of(t), product, d_args);
 
         const float leaves = __fadd_rn(t[before], renewed.message(before, t[before]));
         if (i == 0) {
@@ -781,6 +833,31 @@ private:
             record += kept::layer_words;
         } else {
             at_layer(i, [&](auto* at, bool shared) { fresh.store(at, d_j, shared); });
+        }
+    }
+
+    static __device__ auto least_of(const float (&t)[edges])
+    {
+        if constexpr (Int16) {
+            two_least even(t[before], t[own]), odd(t[1], t[2]);
+#pragma unroll
+            for (unsigned e = 3; e < own; ++e) {
+                (e % 2 ? even : odd).take(t[e]);
+            }
+            even.merge(odd);
+            return even;
+        } else {
+            three_least all(t[0], t[1], t[2]);
+#pragma unroll
+            for (unsigned e = 3; e + 3 <= edges; e += 3) {
+                all.take(three_least(t[e], t[e + 1], t[e + 2]));
+            }
+            if constexpr (edges % 3 == 2) {
+                all.take(t[edges - 2], t[edges - 1]);
+            } else if constexpr (edges % 3 == 1) {
+                all.take(t[edges - 1]);
+            }
+            return all;
         }
     }
 
@@ -975,7 +1052,7 @@ private:
     std::uint32_t* d_own_state; // of that the thread's own, in the first layer
     // Of the queue, or of layers that are kept there: where it begins, the next place.
     std::uint32_t d_shared_state, d_place;
-    const std::uint32_t* d_source; // of what goes there
+    std::uint32_t d_sent; // of each thread's state, bytes to what goes there next
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };

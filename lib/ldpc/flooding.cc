@@ -10,24 +10,23 @@ namespace gr::gpufec::ldpc {
 namespace {
 
 template <class Value>
-constexpr Value beyond()
-{
-    return std::numeric_limits<Value>::has_infinity
-               ? std::numeric_limits<Value>::infinity()
-               : std::numeric_limits<Value>::max();
-}
+constexpr Value beyond = std::numeric_limits<Value>::max();
+template <>
+constexpr float beyond<float> = unheard;
 
-// The magnitude that leaves where the others' least one is \p least.
-std::int32_t outgoing(const message_rule& rule, std::int32_t least)
+// The same for integers, which the two least magnitudes decide.
+struct integers_outgoing {
+    std::int32_t to_least, to_all;
+};
+integers_outgoing
+leaving(const message_rule& rule, unsigned, std::int32_t a, std::int32_t b, std::int32_t)
 {
-    const auto limit = std::int32_t(rule.message_limit);
-    const auto x = std::clamp(least - std::int32_t(rule.offset), 0, limit);
-    return (x * rule.sixteenths + 8) >> 4;
-}
-float outgoing(const message_rule& rule, float least)
-{
-    return std::max(0.0f, std::min(least - rule.offset, rule.message_limit)) *
-           rule.normalization;
+    const auto magnitude = [&rule](std::int32_t least) {
+        const auto limit = std::int32_t(rule.message_limit);
+        const auto x = std::clamp(least - std::int32_t(rule.offset), 0, limit);
+        return (x * rule.sixteenths + 8) >> 4;
+    };
+    return { magnitude(b), magnitude(a) };
 }
 
 } // namespace
@@ -95,21 +94,23 @@ frame_status flooding_decoder::run(std::vector<Value>& memory,
         std::copy_n(channel, n, next);
         auto* message = messages; // of the check's first edge
         for (unsigned c = 0; c < code.checks(); ++c) {
-            Value least = beyond<Value>(), second = least;
+            Value least = beyond<Value>, second = least, third = least;
             bool negative = false;
             auto* old = message;
             for (const auto bit : code.check(c)) {
                 const Value in = posteriors[bit] - *old++;
                 const Value size = in < 0 ? -in : in;
                 negative ^= in < 0;
+                third = std::min(third, std::max(size, second));
                 second = std::min(second, std::max(size, least));
                 least = std::min(least, size);
             }
-            const auto to_most = outgoing(rule, least);
-            const auto to_least = outgoing(rule, second);
+            const auto magnitudes =
+                leaving(rule, unsigned(code.check(c).size()), least, second, third);
             for (const auto bit : code.check(c)) {
                 const Value in = posteriors[bit] - *message;
-                const auto size = (in < 0 ? -in : in) == least ? to_least : to_most;
+                const auto size = (in < 0 ? -in : in) == least ? magnitudes.to_least
+                                                               : magnitudes.to_all;
                 *message = negative != (in < 0) ? -size : size;
                 next[bit] += *message++;
             }

@@ -46,7 +46,11 @@ const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p);
 
 inline lanes::arithmetic lane_arithmetic(const message_rule& r)
 {
-    return { r.offset, r.message_limit, r.channel_limit, r.normalization, r.sixteenths };
+    const auto of = [](const declining_offset& o) {
+        return lanes::arithmetic::declining{ o.base, o.per_edge, o.most };
+    };
+    return { r.offset,        of(r.twice_to_all), of(r.twice_to_least), r.decline,
+             r.message_limit, r.channel_limit,    r.normalization,      r.sixteenths };
 }
 
 } // namespace gr::gpufec::ldpc

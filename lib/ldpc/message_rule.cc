@@ -11,6 +11,13 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
+// In float, nats that decline to nothing over a distance of two: found for 16 codes of
+// all rates and standards, 0.05 to 0.2 dB above the thresholds of sum-product. They
+// need 1.02 to 1.17 times its iterations.
+constexpr declining_offset to_all{ 44 / 128.0f, 3 / 128.0f };
+constexpr declining_offset to_least{ 76 / 128.0f, 5 / 128.0f };
+constexpr float declines_over = 2;
+
 struct rate_values {
     double up_to; //!< rate of the code
     code_tuning tuning;
@@ -36,6 +43,16 @@ code_tuning tuning_of(const ldpc_code& code)
                         std::end(table) - 1,
                         [rate](const auto& v) { return rate <= v.up_to; })
         ->tuning;
+}
+
+// Kernels for codes with a parity chain have no degree of a check at hand: that of the
+// code.
+declining_offset twice(const declining_offset& nats, const ldpc_code& code, float scale)
+{
+    if (code.q() > 0) {
+        return { 2 * scale * nats.of(code.largest_check_degree()), 0 };
+    }
+    return { 2 * scale * nats.base, 2 * scale * nats.per_edge };
 }
 
 } // namespace
@@ -75,9 +92,9 @@ message_rule make_message_rule(const ldpc_code& code,
         rule.channel_limit = 1023;
         break;
     case ldpc_precision::float32:
-        rule.scale = 1;
-        rule.message_limit = 1e6f; // for checks of a single bit
-        rule.channel_limit = 4096;
+        rule.scale = 0x1p-20f;
+        rule.message_limit = 1; // for checks of a single bit, and what would grow forever
+        rule.channel_limit = 4096 * rule.scale;
         break;
     }
     // Posteriors are integers of 16 bits.
@@ -86,7 +103,14 @@ message_rule make_message_rule(const ldpc_code& code,
         rule.message_limit = std::floor(room);
     }
     const bool exact = precision == ldpc_precision::float32;
-    rule.offset = exact ? float(nats) : std::rint(nats * rule.scale);
+    rule.offset = std::rint(nats * rule.scale);
+    rule.decline = 0;
+    rule.twice_to_all = rule.twice_to_least = { 2 * float(nats) * rule.scale, 0 };
+    if (exact && offsets && offset < 0) {
+        rule.decline = 1 / (2 * declines_over * rule.scale);
+        rule.twice_to_all = twice(to_all, code, rule.scale);
+        rule.twice_to_least = twice(to_least, code, rule.scale);
+    }
     rule.normalization = float(factor);
     rule.sixteenths = int(std::rint(factor * 16));
     return rule;

@@ -8,14 +8,28 @@
  * ±channel_limit; a posterior a bit, never clamped; a message an edge, whose magnitude
  * never exceeds message_limit. With t = posterior − old message, the new message of an
  * edge has the product of the signs of the other edges' t, zero counting as positive,
- * and the magnitude
+ * and in int8 and int16 the magnitude
  *
  *     m = min |t| over the other edges
  *     x = max(0, min(m − offset, message_limit))
- *     magnitude = (x · sixteenths + 8) >> 4        (int8 and int16)
- *     magnitude = x · normalization                (float, every step rounded)
+ *     magnitude = (x · sixteenths + 8) >> 4
  *
- * and the posterior becomes t + new message. In int8 and int16 all of them are integers.
+ * In float it follows from the three least |t| of the check, a ≤ b ≤ c, those that it
+ * lacks being unheard, with every step rounded and x clamped to 0 … 1 by sat(x):
+ *
+ *     after(m, next, offset) =
+ *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
+ *     second = after(b, c, offset to the least, of the check's degree)
+ *     first = after(a, second, offset to all, of the check's degree)
+ *     magnitude = second           to an edge that alone has a
+ *     magnitude = first            to all others
+ *
+ * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), but for a
+ * term that matters where both are small. Offsets that decline with the distance follow
+ * it, of three magnitudes; that they are larger where there are more edges makes up for
+ * the other magnitudes. Where nothing declines, this is offset min-sum.
+ *
+ * The posterior becomes t + new message. In int8 and int16 all of them are integers.
  *
  * After each iteration, where decoding may stop early, a codeword stops as soon as the
  * signs of its posteriors (negative means bit 1) satisfy every check; its decisions are
@@ -34,13 +48,27 @@
 
 namespace gr::gpufec::ldpc {
 
+//! Float: an offset that grows with a check's degree up to \c most. Both numbers are
+//! small multiples of one power of two, or the second is 0, so that nothing is rounded.
+struct declining_offset {
+    static constexpr unsigned most = 8;
+    float base, per_edge;
+
+    float of(unsigned degree) const
+    {
+        return base + per_edge * float(std::min(degree, most));
+    }
+};
+
 struct message_rule {
     ldpc_precision precision;
-    float scale;         //!< steps a nat; 1 in float
+    float scale;         //!< steps a nat; in float 2^-20, so that 1 is beyond reach
     float channel_limit; //!< steps
-    float message_limit; //!< steps; beyond reach in float
-    float offset;        //!< steps; whole numbers in int8 and int16
-    float normalization; //!< float
+    float message_limit; //!< steps; 1 in float
+    float offset;        //!< int8 and int16: steps, a whole number
+    declining_offset twice_to_all, twice_to_least; //!< float: steps
+    float decline;       //!< float: 0, or a power of two, so that products are exact
+    float normalization; //!< float: 1 where there is an offset
     int sixteenths;      //!< int8 and int16: the normalization
 
     //! The largest magnitude of a posterior of a bit of \p degree checks.
@@ -53,7 +81,8 @@ struct message_rule {
 /*!
  * \brief The rule for a code.
  *
- * \p offset (nats) and \p normalization: negative for the values of the code's rate.
+ * \p offset (nats) and \p normalization: negative for the values of the code's rate or,
+ * in float, offsets that decline.
  * \throws std::invalid_argument
  */
 message_rule make_message_rule(const ldpc_code& code,
@@ -61,6 +90,29 @@ message_rule make_message_rule(const ldpc_code& code,
                                ldpc_precision precision,
                                double offset,
                                double normalization);
+
+//! Float: a magnitude beyond all.
+constexpr float unheard = 3.4e38f;
+
+//! Float: magnitudes that leave a check, to an edge that alone has the least and to
+//! others.
+struct outgoing {
+    float to_least, to_all;
+};
+
+//! Of a check of \p degree edges, whose least magnitudes are \p a ≤ \p b ≤ \p c.
+inline outgoing
+leaving(const message_rule& rule, unsigned degree, float a, float b, float c)
+{
+    const auto sat = [](float x) { return std::clamp(x, 0.0f, 1.0f); };
+    const auto after = [&](float m, float next, float twice) {
+        const float near = sat(0.5f - (next - m) * rule.decline);
+        return sat(m * rule.normalization - twice * near);
+    };
+    const float second = after(b, c, rule.twice_to_least.of(degree));
+    const float first = after(a, second, rule.twice_to_all.of(degree));
+    return { a < b ? second : first, first };
+}
 
 constexpr float soft_limit = 127;
 

@@ -24,7 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// \p each frames of each code near its threshold, and codes in turn.
+// \p each frames of each code near its threshold, and codes in turn, every second one
+// with few values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -37,9 +38,10 @@ noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
             const double rate = double(code.k()) / code.sent();
             const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
             const double es = limit + es_n0_db + 0.2 * (i % 5);
+            const auto values =
+                qa::in_steps(qa::transmit(code, es, random).llr, setup.rule(code));
             frames.push_back(
-                { c,
-                  qa::in_steps(qa::transmit(code, es, random).llr, setup.rule(code)) });
+                { c, c % 2 ? qa::in_halves(values, setup.rule(code)) : values });
         }
     }
     return frames;
@@ -200,6 +202,7 @@ std::vector<setup> variants(const setup& base)
     all[3].algorithm = ldpc_algorithm::min_sum;
     all[3].max_iterations = 1;
     all[4].message_only = false;
+    all[4].offset = 0.5;
     all[6].algorithm = ldpc_algorithm::normalized_min_sum;
     for (auto& s : all) {
         s.max_iterations = std::min(s.max_iterations, small_scale() ? 2u : 1000u);

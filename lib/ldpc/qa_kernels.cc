@@ -113,10 +113,9 @@ void check_code(const ldpc_code& code,
             10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
         std::vector<qa::frame> frames;
         for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
-            frames.push_back(
-                { 0,
-                  qa::in_steps(qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr,
-                               s.rule(code)) });
+            const auto values = qa::in_steps(
+                qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
+            frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
         }
         // More than a device has blocks at once, where there is time.
         const std::size_t many = small_scale() ? 3 : early ? 541 : 1;

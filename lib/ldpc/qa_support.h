@@ -66,6 +66,17 @@ inline std::vector<float> in_steps(const std::vector<float>& llr,
     return values;
 }
 
+//! The same in float rounded to half nats, so that magnitudes are alike in many checks.
+inline std::vector<float> in_halves(std::vector<float> values, const message_rule& rule)
+{
+    if (rule.precision == ldpc_precision::float32) {
+        for (auto& x : values) {
+            x = std::rint(2 * x / rule.scale) / 2 * rule.scale;
+        }
+    }
+    return values;
+}
+
 struct decoded {
     std::vector<std::uint8_t> bytes;
     frame_status status;

@@ -158,12 +158,22 @@ std::vector<Value> min_sum_check(const std::vector<Value>& inputs, Weigh&& weigh
 
 std::vector<float> rule_check(const message_rule& rule, const std::vector<float>& inputs)
 {
-    return min_sum_check(inputs, [&rule](float least) -> float {
-        const float x = std::max(0.0f, std::min(least - rule.offset, rule.message_limit));
-        if (rule.precision == ldpc_precision::float32) {
-            return x * rule.normalization;
-        }
-        return std::floor((x * rule.sixteenths + 8) / 16);
+    if (rule.precision != ldpc_precision::float32) {
+        return min_sum_check(inputs, [&rule](float least) -> float {
+            const float x =
+                std::max(0.0f, std::min(least - rule.offset, rule.message_limit));
+            return std::floor((x * rule.sixteenths + 8) / 16);
+        });
+    }
+    std::vector<float> sorted(3, unheard);
+    for (const auto t : inputs) {
+        sorted.push_back(std::abs(t));
+    }
+    std::sort(sorted.begin(), sorted.end());
+    const auto magnitudes =
+        leaving(rule, unsigned(inputs.size()), sorted[0], sorted[1], sorted[2]);
+    return min_sum_check(inputs, [&](float least_of_others) {
+        return least_of_others > sorted[0] ? magnitudes.to_least : magnitudes.to_all;
     });
 }
 

@@ -19,7 +19,7 @@ struct setup {
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1;        //!< nats; negative: the code's own
+    double offset = -1;        //!< nats; negative: the code's own, in float declining
     double normalization = -1; //!< negative: the code's own
     unsigned max_iterations = 25;
     bool early_stop = true;

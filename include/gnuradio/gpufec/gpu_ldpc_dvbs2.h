@@ -131,6 +131,7 @@ public:
      * \param threads of the CPU backend, 1 to 256
      * \param schedule "layered", or "flooding": the decoder of Feltrin's thesis
      * \param offset of offset_min_sum, nats; negative: the one found for the code's rate
+     *        or, in float, one that declines with the distance to the next magnitude
      * \param normalization of normalized_min_sum; negative: the one for the code's rate
      * \param acm frames name their codes by tags
      * \param named_codes alist or base matrix files by the names that tags and

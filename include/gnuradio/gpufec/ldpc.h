@@ -320,9 +320,11 @@ struct ldpc_options : run_options {
     bool keep_codeword = false; //!< for ldpc_decoder::codeword()
     //! Give n LLRs per frame, not bits.
     ldpc_soft_output soft = ldpc_soft_output::none;
-    bool keep_soft = false;    //!< for ldpc_decoder::llrs()
-    float soft_scale = 0;      //!< steps per nat of LLRs that are given; 0: as llr_scale
-    double offset = -1;        //!< nats; negative: the code's own
+    bool keep_soft = false; //!< for ldpc_decoder::llrs()
+    float soft_scale = 0;   //!< steps per nat of LLRs that are given; 0: as llr_scale
+    //! Nats; negative: the code's own or, in float, one that declines with the distance
+    //! to the next magnitude.
+    double offset = -1;
     double normalization = -1; //!< factor; negative: the code's own
     unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive value means
     //! Symbols of XFECFRAMEs in place of channel values: format and llr_scale do not
