@@ -576,7 +576,8 @@ try {
         std::fprintf(
             stderr,
             "usage: %s speed|early|fer|threshold|tune|check "
-            "int8|int16|float|sum-product [STANDARD/]SIZE RATE|all ITERATIONS FRAMES "
+            "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
+            "ITERATIONS FRAMES "
             "[MARGIN_DB|-] [folded|generic|flooding|-] [llr|extrinsic]\n"
             "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
             "that at which QPSK's rate is the capacity of the Gaussian channel.\n",
@@ -603,11 +604,14 @@ try {
         o.soft = std::string(argv[9]) == "llr" ? ldpc_soft_output::posterior
                                                : ldpc_soft_output::extrinsic;
     }
-    for (const auto& rate : ldpc_code::rates(of, size)) {
+    const bool file = of == "file";
+    for (const auto& rate :
+         file ? std::vector<std::string>{ wanted } : ldpc_code::rates(of, size)) {
         if (wanted != "all" && wanted != rate) {
             continue;
         }
-        const auto code = ldpc_code::standard(of, size, rate);
+        const auto code =
+            file ? ldpc_code::from_alist_file(size) : ldpc_code::standard(of, size, rate);
         const unsigned iterations = std::atoi(argv[5]);
         const std::size_t frames = std::atol(argv[6]);
         const double capacity =

@@ -103,6 +103,12 @@ std::unique_ptr<launch_plan> make_circulants_plan(const ldpc_code& code,
                                                   bool soft,
                                                   int device);
 
+//! Layered, codes without structure, int8: a pair of codewords per block.
+std::unique_ptr<launch_plan> make_any_pairs_plan(const ldpc_code& code,
+                                                 const message_rule& rule,
+                                                 bool soft,
+                                                 int device);
+
 //! Layered, any code.
 std::unique_ptr<launch_plan>
 make_layered_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);

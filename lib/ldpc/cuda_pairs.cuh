@@ -26,6 +26,7 @@
 #include "cuda_pairs.h"
 #include "cuda_soft.cuh"
 #include <cuda_fp16.h>
+#include <cstring>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -44,11 +45,15 @@ constexpr unsigned flag_words = 4;
 
 __device__ inline std::uint32_t bits(half2 x)
 {
-    return *reinterpret_cast<std::uint32_t*>(&x);
+    std::uint32_t r;
+    std::memcpy(&r, &x, sizeof(r));
+    return r;
 }
 __device__ inline half2 value_of(std::uint32_t x)
 {
-    return *reinterpret_cast<half2*>(&x);
+    half2 r;
+    std::memcpy(&r, &x, sizeof(r));
+    return r;
 }
 __device__ inline half2 all(float x) { return __float2half2_rn(x); }
 __device__ inline float of_codeword(std::uint32_t pair, unsigned w)

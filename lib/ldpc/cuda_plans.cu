@@ -17,11 +17,12 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
     if (schedule == ldpc_schedule::flooding) {
         return make_flooding_plan(code, rule);
     }
-    return cuda::first_plan({ make_dvbs2_plan, make_circulants_plan, make_layered_plan },
-                            code,
-                            rule,
-                            soft,
-                            device);
+    return cuda::first_plan(
+        { make_dvbs2_plan, make_circulants_plan, make_any_pairs_plan, make_layered_plan },
+        code,
+        rule,
+        soft,
+        device);
 }
 
 } // namespace gr::gpufec::ldpc::device

@@ -396,20 +396,11 @@ TEST(ldpc_cpu, stops_early_where_it_is_asked_to_and_nowhere_else)
     }
 }
 
-// The (7, 4) Hamming code with checks of no bits, one of them at the end of the tables.
-ldpc_code code_with_empty_checks()
-{
-    std::istringstream text("7 5\n3 4\n1 1 2 1 2 2 3\n0 4 4 4 0\n"
-                            "2\n3\n2 3\n4\n2 4\n3 4\n2 3 4\n"
-                            "\n1 3 5 7\n2 3 6 7\n4 5 6 7\n\n");
-    return ldpc_code::from_alist(text, "empty checks");
-}
-
 TEST(ldpc_cpu, a_check_without_bits_is_satisfied)
 {
     for (const auto precision : precisions) {
         for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
-            auto setup = setup_of({ code_with_empty_checks() }, precision);
+            auto setup = setup_of({ qa::code_with_empty_checks() }, precision);
             setup.schedule = schedule;
             // A codeword whose first bit is 1, so that a check of that bit would fail.
             const std::vector<float> sent{ -9, -9, -9, 9, 9, 9, 9 };
@@ -433,7 +424,7 @@ TEST(device, a_check_without_bits_is_satisfied)
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
         for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
-            auto setup = setup_of({ code_with_empty_checks() }, precision);
+            auto setup = setup_of({ qa::code_with_empty_checks() }, precision);
             setup.schedule = schedule;
             const std::vector<qa::frame> frames(3, { 0, { -9, -9, -9, 9, 9, 9, 9 } });
             auto gpu = room::make_cuda(setup, frames.size(), 1, 0);

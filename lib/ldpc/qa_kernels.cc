@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA kernels for structured codes, each of those among which the backend chooses,
+/* The CUDA kernels for layers, each of those among which the backend chooses,
  * against the CPU to the last bit. */
 
 #include "cuda/devices.h"
@@ -184,6 +184,69 @@ TEST(ldpc_kernels, llrs_of_singles_equal_the_cpu)
         check_every_code(device::make_singles_plan, ldpc_soft_output::posterior, p);
         check_every_code(device::make_singles_plan, ldpc_soft_output::extrinsic, p);
     }
+}
+
+namespace {
+
+void check_any(ldpc_soft_output soft)
+{
+    if (no_device()) {
+        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+    }
+    std::mt19937 random(47);
+    struct {
+        unsigned n, checks;
+    } const sizes[] = { { 1000, 500 }, { 500, 150 },   { 440, 120 },    { 333, 60 },
+                        { 400, 40 },   { 8192, 4096 }, { 16200, 5400 }, { 20000, 4000 } };
+    for (const auto& s : sizes) {
+        if (&s < sizes + (small_scale() ? 5 : 99)) {
+            check_code(qa::regular_code(s.n, s.checks, s.n),
+                       device::make_any_pairs_plan,
+                       random,
+                       soft);
+        }
+    }
+    check_code(qa::code_with_empty_checks(), device::make_any_pairs_plan, random, soft);
+    // Of a standard: checks of many degrees, shortened and punctured bits.
+    check_code(ldpc_code::standard("nr", "bg2 z13", "10/30"),
+               device::make_any_pairs_plan,
+               random,
+               soft);
+    if (!small_scale()) {
+        check_code(ldpc_code::standard("dvbs2x", "short", "4/15"),
+                   device::make_any_pairs_plan,
+                   random,
+                   soft);
+    }
+}
+
+} // namespace
+
+TEST(ldpc_kernels, any_pairs_equal_the_cpu) { check_any(ldpc_soft_output::none); }
+
+TEST(ldpc_kernels, llrs_of_any_pairs_equal_the_cpu)
+{
+    check_any(ldpc_soft_output::posterior);
+    check_any(ldpc_soft_output::extrinsic);
+}
+
+TEST(ldpc_kernels, any_pairs_decline)
+{
+    if (no_device()) {
+        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+    }
+    const auto declined = [](const ldpc_code& code, ldpc_precision precision) {
+        setup s;
+        s.precision = precision;
+        return !device::make_any_pairs_plan(code, s.rule(code), false, 0);
+    };
+    const auto code = qa::regular_code(1000, 500, 1);
+    EXPECT_FALSE(declined(code, ldpc_precision::int8));
+    EXPECT_TRUE(declined(code, ldpc_precision::int16));
+    EXPECT_TRUE(declined(code, ldpc_precision::float32));
+    // Bits that a layer has twice; a check of 36 bits.
+    EXPECT_TRUE(declined(ldpc_code::dvbs2("short", "1/2"), ldpc_precision::int8));
+    EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
 }
 
 #ifndef GPUFEC_EMULATED // the others are for devices alone

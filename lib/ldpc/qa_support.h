@@ -242,6 +242,15 @@ inline ldpc_code regular_code(unsigned n, unsigned m, unsigned seed)
     return ldpc_code::from_alist(text, "regular");
 }
 
+// The (7, 4) Hamming code with checks of no bits, one of them at the end of the tables.
+inline ldpc_code code_with_empty_checks()
+{
+    std::istringstream text("7 5\n3 4\n1 1 2 1 2 2 3\n0 4 4 4 0\n"
+                            "2\n3\n2 3\n4\n2 4\n3 4\n2 3 4\n"
+                            "\n1 3 5 7\n2 3 6 7\n4 5 6 7\n\n");
+    return ldpc_code::from_alist(text, "empty checks");
+}
+
 } // namespace qa
 } // namespace gr::gpufec::ldpc
 

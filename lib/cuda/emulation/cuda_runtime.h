@@ -168,6 +168,10 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selected)
     }
     return bytes;
 }
+inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned more)
+{
+    return (x & 0xffff) * (y & 0xff) + (x >> 16) * (y >> 8 & 0xff) + more;
+}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 //! Blocks and their threads take turns.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
@@ -209,6 +213,11 @@ T atomicOr(T* at, T x)
 inline void __threadfence_block() {}
 template <class T>
 T __ldcg(const T* from)
+{
+    return *from;
+}
+template <class T>
+T __ldg(const T* from)
 {
     return *from;
 }
