@@ -66,46 +66,6 @@ pair_variant choose_pairs(const chain_layers& layers, bool small)
     return choose<false>(layers, small);
 }
 
-namespace {
-
-double half_of(double x) { return __half2float(__double2half(x)); }
-
-} // namespace
-
-std::uint32_t in_both_halves(double x)
-{
-    const auto h = __half_as_ushort(__double2half(x));
-    return h | std::uint32_t(h) << 16;
-}
-
-pair_outgoing::pair_outgoing(const message_rule& rule)
-{
-    const double limit = rule.message_limit;
-    slope = half_of(1 / (limit * pairs::unit));
-    // Halves are rounded up, so they are made a little more.
-    floor = half_of((1 / 32.0 - rule.offset) / limit);
-    span = half_of(limit * rule.sixteenths / 16 * pairs::unit);
-}
-
-double pair_outgoing::of(int m) const
-{
-    const double x =
-        std::min(1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
-    return (half_of(x * span + 0.5) - 0.5) / pairs::unit;
-}
-
-bool pair_outgoing::follows(const message_rule& rule) const
-{
-    for (int m = 0; m < 2048; ++m) {
-        const int x =
-            std::max(0, std::min(m - int(rule.offset), int(rule.message_limit)));
-        if (of(m) != (x * rule.sixteenths + 8) >> 4) {
-            return false;
-        }
-    }
-    return true;
-}
-
 std::unique_ptr<launch_plan>
 make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
 {

@@ -169,6 +169,7 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selected)
     return bytes;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
 //! Blocks and their threads take turns.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
 {
@@ -209,6 +210,11 @@ T atomicOr(T* at, T x)
 inline void __threadfence_block() {}
 template <class T>
 T __ldcg(const T* from)
+{
+    return *from;
+}
+template <class T>
+T __ldg(const T* from)
 {
     return *from;
 }
