@@ -35,6 +35,11 @@ circulant_variant choose(unsigned degree)
                           : circulant_variant{};
 }
 
+struct host_table {
+    circulant_table table{};
+    std::vector<std::uint32_t> edges;
+};
+
 // Threads of a team: layers in so many parts that as many threads as there can be are
 // busy on a multiprocessor that has memory for \p teams; of those the most teams.
 unsigned team_threads(unsigned largest, unsigned most_threads, std::size_t teams)
@@ -68,231 +73,157 @@ std::uint32_t float_bits(float x)
     return bits;
 }
 
-// A code as the kernels want it.
-class table_maker
+// Makes the runs of a code, unit after unit.
+class run_maker
 {
 public:
-    //! For a device that has memory for so many bytes on a multiprocessor.
-    table_maker(const ldpc_code& code, const circulant_variant& v, std::size_t shared_sm)
-        : d_z(code.lifting()), d_plan(make_layer_plan(code))
+    run_maker(const ldpc_code& code, host_table& made)
+        : d_z(code.lifting()),
+          d_made(made),
+          d_rows(code.n() / d_z, 0),
+          d_used(code.n() / d_z, false)
     {
-        unsigned largest = 0;
-        for (std::size_t l = 0; l < d_plan.layers(); ++l) {
-            d_suits &= d_plan.rounds[l] == 0;
-            largest =
-                std::max(largest, d_plan.layer_begin[l + 1] - d_plan.layer_begin[l]);
-        }
-        auto& t = d_table;
-        t.n = code.n();
-        t.minus_z = 0x80000000u | 4 * d_z;
-        find_leaves(code);
-        t.team_words = (t.n - (t.leaves_to - t.leaves_from) + 7) / 8 * 8;
-        t.team =
-            team_threads(largest, v.most_threads, shared_sm / (4 * t.team_words + 4096));
-        // Teams without a barrier for others, but for small ones: whole warps.
-        constexpr unsigned fewest_threads = 96;
-        t.teams =
-            std::min((fewest_threads + t.team - 1) / t.team, circulants::most_teams);
-        // A place more, for threads of no team.
-        t.pitch = (t.team + 1 + 3) / 4 * 4;
-        make_units(v.most_degree);
-    }
-
-    //! Threads of a block, and its shared memory.
-    unsigned threads() const { return (d_table.team * d_table.teams + 31) / 32 * 32; }
-    std::size_t shared_bytes() const
-    {
-        const auto& t = d_table;
-        return 4 * (t.edge_words + circulants::flag_words + threads() +
-                    std::size_t(t.teams) * (t.team_words + t.shared_message_words));
-    }
-
-    //! Messages in so many bytes of a block's shared memory, the others in device memory;
-    //! false for a code that the kernels are not made for.
-    bool place_messages(std::size_t bytes)
-    {
-        auto& t = d_table;
-        const auto room = bytes / (4 * t.teams);
-        std::uint32_t edges = 0, leaves = 0, last_shared_words = 0;
-        for (const auto& u : d_units) {
-            const auto words = circulants::message_words(u.kind) * t.pitch;
-            const bool shared = t.shared_message_words + 2 * words <= room;
-            last_shared_words = shared ? words : last_shared_words;
-            auto& before = shared ? t.shared_message_words : t.message_words;
-            add(u,
-                { 1,
-                  std::uint16_t(u.checks),
-                  std::uint8_t(u.degree),
-                  std::uint8_t(u.kind),
-                  std::uint16_t(edges),
-                  std::uint16_t(leaves),
-                  before,
-                  shared,
-                  false });
-            before += words;
-            edges += circulants::table_words(u.kind);
-            leaves += circulants::has_leaf(u.kind);
-        }
-        // What is fetched behind the last messages is there, and nobody writes it.
-        if (t.shared_message_words > 0) {
-            t.shared_message_words += last_shared_words;
-        }
-        t.state_words = (t.message_words + (t.leaf_units + 1) * t.pitch / 2 +
-                         std::max(t.leaves_to - t.leaves_from, 6 * t.pitch) + 3) /
-                        4 * 4;
-        return d_suits;
-    }
-
-    const circulant_table& table() const { return d_table; }
-    const std::vector<std::uint32_t>& edges() const { return d_edges; }
-
-private:
-    struct unit {
-        unsigned degree, kind, checks;
-        bool barrier;
-    };
-
-    // The most columns next to each other that are leaves.
-    void find_leaves(const ldpc_code& code)
-    {
-        std::vector<unsigned> rows(code.n() / d_z, 0), degrees(code.checks() / d_z, 0);
         for (const auto& c : code.circulants()) {
-            ++rows[c.column];
-            ++degrees[c.row];
+            ++d_rows[c.column];
         }
-        std::vector<bool> leaves(rows.size(), false), taken(degrees.size(), false);
-        for (const auto& c : code.circulants()) {
-            const auto degree = degrees[c.row];
-            if (rows[c.column] == 1 && c.shift == 0 && !taken[c.row] && degree >= 3 &&
-                degree <= circulants::most_leaf_degree) {
-                leaves[c.column] = taken[c.row] = true;
-            }
-        }
-        auto& t = d_table;
-        t.leaves_from = t.leaves_to = t.n;
-        for (auto from = leaves.begin(); from != leaves.end();) {
-            from = std::find(from, leaves.end(), true);
-            const auto to = std::find(from, leaves.end(), false);
-            const auto first = std::uint32_t(from - leaves.begin()) * d_z;
-            const auto end = std::uint32_t(to - leaves.begin()) * d_z;
-            // Bits behind are loaded in vectors.
-            if (end - first > t.leaves_to - t.leaves_from &&
-                (end == t.n || (first % 16 == 0 && end % 16 == 0))) {
-                t.leaves_from = first;
-                t.leaves_to = end;
-            }
-            from = to;
-        }
+        made.table.leaves_from = code.n();
     }
 
-    // Layers as in the plan, those that are too large in parts.
-    void make_units(unsigned most_degree)
+    //! Checks of a layer from \p from on; \p bits: of its first check. False if there is
+    //! no room.
+    bool add(std::vector<std::uint32_t> bits, unsigned from, unsigned checks)
     {
-        auto& t = d_table;
-        std::vector<bool> used(t.n / d_z, false); // columns since the last barrier
-        std::vector<std::uint32_t> leaves;
-        for (std::size_t l = 0; l < d_plan.layers(); ++l) {
-            const auto first = d_plan.layer_begin[l], last = d_plan.layer_begin[l + 1];
-            // Of its first check: leaves have a shift of 0.
-            std::vector<std::uint32_t> bits;
-            std::uint32_t leaf = t.n;
-            bool barrier = false;
-            for (auto e = d_plan.edge_begin[first]; e < d_plan.edge_begin[first + 1];
-                 ++e) {
-                const auto bit = d_plan.edges[e].bit;
-                barrier |= used[bit / d_z];
-                if (bit >= t.leaves_from && bit < t.leaves_to) {
-                    leaf = bit;
-                } else {
-                    bits.push_back(
-                        bit < t.leaves_from ? bit : bit - (t.leaves_to - t.leaves_from));
-                }
-            }
-            if (barrier) {
-                std::fill(used.begin(), used.end(), false);
-            }
-            for (auto e = d_plan.edge_begin[first]; e < d_plan.edge_begin[first + 1];
-                 ++e) {
-                used[d_plan.edges[e].bit / d_z] = true;
-            }
-            const bool has_leaf = leaf < t.n;
-            const auto degree = unsigned(bits.size() + has_leaf);
-            d_suits &= degree >= 2 && degree <= most_degree;
-            const auto kind = circulants::kind_of(degree, has_leaf);
-            for (unsigned from = 0; from < last - first; from += t.team) {
-                d_units.push_back({ degree,
-                                    kind,
-                                    std::min(t.team, last - first - from),
-                                    barrier && from == 0 });
-                const auto words = d_edges.size() + circulants::table_words(kind);
-                for (const auto bit : bits) {
-                    const auto shift = (bit + from) % d_z;
-                    d_edges.push_back(float_bits(float(d_z - 1 - shift)));
-                    d_edges.push_back(4 * (bit / d_z * d_z + shift));
-                }
-                d_edges.resize(words, 0);
-                if (has_leaf) {
-                    leaves.push_back(leaf + from);
-                }
-            }
+        auto& t = d_made.table;
+        const auto degree = unsigned(bits.size());
+        const auto leaf = std::find_if(bits.begin(), bits.end(), [this](auto bit) {
+            return d_rows[bit / d_z] == 1 && bit % d_z == 0;
+        });
+        const bool has_leaf =
+            leaf != bits.end() && degree >= 3 && degree <= circulants::most_leaf_degree;
+        if (has_leaf) {
+            std::rotate(leaf, leaf + 1, bits.end());
+            t.leaves_from = std::min(t.leaves_from, bits.back());
         }
-        t.unit_words = std::uint32_t(d_edges.size());
-        t.leaf_units = std::uint32_t(leaves.size());
-        d_edges.insert(d_edges.end(), leaves.begin(), leaves.end());
-        d_edges.resize((d_edges.size() + 3) / 4 * 4, 0);
-        t.edge_words = std::uint32_t(d_edges.size());
-        d_suits &= t.edge_words <= circulant_table::most_words;
-    }
-
-    // To the last run, or as \p fresh.
-    void add(const unit& u, const circulant_table::run& fresh)
-    {
-        auto& t = d_table;
+        const auto kind = circulants::kind_of(degree, has_leaf);
+        // Parts of a layer share no bit.
+        const bool barrier = from == 0 && is_used(bits);
         auto* run = t.run_count ? &t.runs[t.run_count - 1] : nullptr;
-        if (!run || run->kind != u.kind || run->degree != u.degree ||
-            run->checks != u.checks || run->shared != fresh.shared ||
+        if (!run || run->kind != kind || run->degree != degree || run->checks != checks ||
             run->barriers >> circulant_table::most_units) {
             if (t.run_count == circulant_table::most_runs) {
-                d_suits = false;
-                return;
+                return false;
             }
-            const bool apart = run && (run->shared != fresh.shared ||
-                                       circulants::message_words(run->kind) !=
-                                           circulants::message_words(u.kind));
             run = &t.runs[t.run_count++];
-            *run = fresh;
-            run->apart = apart;
+            *run = { 1, std::uint16_t(checks), std::uint8_t(degree), std::uint8_t(kind) };
         }
         // The bit that ends the run moves up.
         auto end = 1u;
         while (run->barriers >= 2 * end) {
             end *= 2;
         }
-        run->barriers += u.barrier ? 2 * end : end;
+        run->barriers += barrier ? 2 * end : end;
+        d_state_words += circulants::message_words(kind);
+
+        auto& edges = d_made.edges;
+        const auto words = edges.size() + circulants::table_words(kind);
+        for (std::size_t e = 0; e < bits.size() - has_leaf; ++e) {
+            const auto shift = (bits[e] + from) % d_z;
+            edges.push_back(float_bits(float(d_z - 1 - shift)));
+            edges.push_back(4 * (bits[e] / d_z * d_z + shift));
+        }
+        if (has_leaf) {
+            edges.push_back(4 * (bits.back() + from));
+        }
+        edges.resize(words, 0);
+        return words <= circulant_table::most_words;
+    }
+
+    //! Of messages of a check, all units together.
+    unsigned state_words() const { return d_state_words; }
+
+private:
+    // Whether one of the bits was in use since the last barrier; if so there is another.
+    bool is_used(const std::vector<std::uint32_t>& bits)
+    {
+        const bool used = std::any_of(
+            bits.begin(), bits.end(), [this](auto bit) { return d_used[bit / d_z]; });
+        if (used) {
+            std::fill(d_used.begin(), d_used.end(), false);
+        }
+        for (const auto bit : bits) {
+            d_used[bit / d_z] = true;
+        }
+        return used;
     }
 
     const unsigned d_z;
-    const layer_plan d_plan;
-    bool d_suits = true;
-    circulant_table d_table{};
-    std::vector<std::uint32_t> d_edges;
-    std::vector<unit> d_units;
+    host_table& d_made;
+    std::vector<unsigned> d_rows; // of each column
+    std::vector<bool> d_used;     // columns since the last barrier
+    unsigned d_state_words = 0;
 };
+
+// Layers as in the plan, those that are too large in parts; false for a code that the
+// kernels are not made for.
+bool make_table(const ldpc_code& code,
+                const circulant_variant& v,
+                std::size_t shared_sm,
+                host_table& made)
+{
+    const auto plan = make_layer_plan(code);
+    auto& t = made.table;
+    unsigned largest = 0;
+    for (std::size_t l = 0; l < plan.layers(); ++l) {
+        if (plan.rounds[l] > 0) {
+            return false;
+        }
+        largest = std::max(largest, plan.layer_begin[l + 1] - plan.layer_begin[l]);
+    }
+    t.team_words = (code.n() + 7) / 8 * 8;
+    t.team = team_threads(largest, v.most_threads, shared_sm / (4 * t.team_words + 4096));
+    t.n = code.n();
+    t.minus_z = 0x80000000u | 4 * code.lifting();
+    run_maker runs(code, made);
+    for (std::size_t l = 0; l < plan.layers(); ++l) {
+        const auto first = plan.layer_begin[l], last = plan.layer_begin[l + 1];
+        // Of the first check.
+        std::vector<std::uint32_t> bits;
+        for (auto e = plan.edge_begin[first]; e < plan.edge_begin[first + 1]; ++e) {
+            bits.push_back(plan.edges[e].bit);
+        }
+        if (bits.size() < 2 || bits.size() > v.most_degree) {
+            return false;
+        }
+        for (unsigned from = 0; from < last - first; from += t.team) {
+            if (!runs.add(bits, from, std::min(t.team, last - first - from))) {
+                return false;
+            }
+        }
+    }
+    // A place more, for threads of no team.
+    t.pitch = (t.team + 1 + 3) / 4 * 4;
+    // What is fetched behind the last unit, too.
+    t.state_words = (runs.state_words() + 6) * t.pitch;
+    t.edge_words = std::uint32_t(made.edges.size());
+    return true;
+}
 
 class circulants_plan : public pair_plan
 {
 public:
-    circulants_plan(const table_maker& made,
+    circulants_plan(const host_table& made,
                     const pair_outgoing& rule,
                     const circulant_variant& v,
+                    unsigned threads,
+                    std::size_t shared,
                     unsigned each,
                     unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
-          d_edges(to_device(made.edges())),
-          d_table(made.table()),
+          d_edges(to_device(made.edges)),
+          d_table(made.table),
           d_variant(v),
-          d_threads(made.threads()),
-          d_shared(made.shared_bytes())
+          d_threads(threads),
+          d_shared(shared)
     {
         d_table.edges = d_edges.get();
     }
@@ -332,42 +263,47 @@ make_circulants_plan(const ldpc_code& code, const message_rule& rule, bool, int 
     // Halves hold integers up to 2048; violated checks are counted in 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400 ||
-        code.checks() + code.lifting() > 0xffff) {
+        code.checks() > 0xffff) {
         return nullptr;
     }
     const pair_outgoing values(rule);
     const auto v = choose(code.largest_check_degree());
+    const auto made = std::make_unique<host_table>();
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (p.major < pairs::first_capability || !v.kernel || !values.follows(rule)) {
+    if (p.major < pairs::first_capability || !v.kernel ||
+        !make_table(code, v, p.sharedMemPerMultiprocessor, *made) ||
+        !values.follows(rule)) {
         return nullptr;
     }
-    const auto made =
-        std::make_unique<table_maker>(code, v, p.sharedMemPerMultiprocessor);
-    const auto blocks_at_once = [&] {
-        int resident = 0;
-        cuda::allow_shared(v.kernel, made->shared_bytes(), "the code");
-        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                        &resident, v.kernel, int(made->threads()), made->shared_bytes()),
-                    "occupancy");
-        return unsigned(resident);
+    auto& t = made->table;
+    const auto threads = [&t](unsigned teams) { return (t.team * teams + 31) / 32 * 32; };
+    // Edges, flags, posteriors, and a word for each thread.
+    const auto bytes = [&](unsigned teams) {
+        return 4 * (t.edge_words + circulants::flag_words +
+                    std::size_t(teams) * t.team_words + threads(teams));
     };
-    if (made->shared_bytes() > p.sharedMemPerBlockOptin) {
+    // Teams without a barrier for others, but for small ones: whole warps.
+    constexpr unsigned fewest_threads = 96;
+    t.teams = std::min((fewest_threads + t.team - 1) / t.team, circulants::most_teams);
+    if (bytes(t.teams) > p.sharedMemPerBlockOptin) {
         return nullptr;
     }
-    const auto resident = blocks_at_once();
+    cuda::allow_shared(v.kernel, bytes(t.teams), "the code");
+    int resident = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &resident, v.kernel, int(threads(t.teams)), bytes(t.teams)),
+                "occupancy");
     if (resident == 0) {
         return nullptr;
     }
-    // What they leave is for messages; each takes some for itself.
-    constexpr std::size_t reserved = 2048;
-    const auto room = std::min(p.sharedMemPerMultiprocessor / resident - reserved,
-                               p.sharedMemPerBlockOptin);
-    if (!made->place_messages(room - std::min(room, made->shared_bytes()))) {
-        return nullptr;
-    }
-    return std::make_unique<circulants_plan>(
-        *made, values, v, blocks_at_once(), p.multiProcessorCount);
+    return std::make_unique<circulants_plan>(*made,
+                                             values,
+                                             v,
+                                             threads(t.teams),
+                                             bytes(t.teams),
+                                             resident,
+                                             p.multiProcessorCount);
 }
 
 } // namespace device

@@ -316,15 +316,6 @@ public:
         octet = __hfma2(mark, all(1 << at), octet);
         return __hfma2(sign, magnitude, t);
     }
-    // Of edge e, that said t, keeps the sign alone.
-    __device__ void keep_sign(unsigned e, half2 t)
-    {
-        const half2 sign = value_of((bits(t) & signs) ^ d_product);
-        const unsigned at = 6 - 2 * (e % 4);
-        auto& octet = d_octet[e / 4];
-        octet =
-            __hfma2(sign, e % 4 ? all(-float(1 << at)) : d_constants.four_edges, octet);
-    }
     __device__ void finish(half2 posterior_before)
     {
         constexpr unsigned parts = Messages::parts;
