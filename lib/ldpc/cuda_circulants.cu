@@ -7,6 +7,7 @@
 #include "cuda_circulants.cuh"
 #include "cuda_pair_plan.h"
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -28,7 +29,7 @@ circulant_variant variant()
 
 circulant_variant choose(unsigned degree)
 {
-    return degree <= 11   ? variant<11, 768>()
+    return degree <= 11   ? variant<11, 1024>()
            : degree <= 22 ? variant<22, 768>()
            : degree == 32 ? variant<32, 640>()
                           : circulant_variant{};
@@ -36,8 +37,7 @@ circulant_variant choose(unsigned degree)
 
 struct host_table {
     circulant_table table{};
-    std::vector<circulant_table::edge> edges;
-    std::vector<circulant_table::unit> units;
+    std::vector<std::uint32_t> edges;
 };
 
 // Threads of a team: layers in so many parts that as many threads as there can be are
@@ -48,7 +48,7 @@ unsigned team_threads(unsigned largest, unsigned most_threads, std::size_t teams
     unsigned best = 0, best_threads = 0;
     for (unsigned parts = 1; parts <= 64; ++parts) {
         const unsigned team = (largest + parts - 1) / parts;
-        if (team > most_threads || team >= 1u << circulant_table::unit::checks_bits) {
+        if (team > most_threads) {
             continue;
         }
         if (best && team < fewest) {
@@ -66,6 +66,103 @@ unsigned team_threads(unsigned largest, unsigned most_threads, std::size_t teams
     return best;
 }
 
+std::uint32_t float_bits(float x)
+{
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+// Makes the runs of a code, unit after unit.
+class run_maker
+{
+public:
+    run_maker(const ldpc_code& code, host_table& made)
+        : d_z(code.lifting()),
+          d_made(made),
+          d_rows(code.n() / d_z, 0),
+          d_used(code.n() / d_z, false)
+    {
+        for (const auto& c : code.circulants()) {
+            ++d_rows[c.column];
+        }
+        made.table.leaves_from = code.n();
+    }
+
+    //! Checks of a layer from \p from on; \p bits: of its first check. False if there is
+    //! no room.
+    bool add(std::vector<std::uint32_t> bits, unsigned from, unsigned checks)
+    {
+        auto& t = d_made.table;
+        const auto degree = unsigned(bits.size());
+        const auto leaf = std::find_if(bits.begin(), bits.end(), [this](auto bit) {
+            return d_rows[bit / d_z] == 1 && bit % d_z == 0;
+        });
+        const bool has_leaf =
+            leaf != bits.end() && degree >= 3 && degree <= circulants::most_leaf_degree;
+        if (has_leaf) {
+            std::rotate(leaf, leaf + 1, bits.end());
+            t.leaves_from = std::min(t.leaves_from, bits.back());
+        }
+        const auto kind = circulants::kind_of(degree, has_leaf);
+        // Parts of a layer share no bit.
+        const bool barrier = from == 0 && is_used(bits);
+        auto* run = t.run_count ? &t.runs[t.run_count - 1] : nullptr;
+        if (!run || run->kind != kind || run->degree != degree || run->checks != checks ||
+            run->barriers >> circulant_table::most_units) {
+            if (t.run_count == circulant_table::most_runs) {
+                return false;
+            }
+            run = &t.runs[t.run_count++];
+            *run = { 1, std::uint16_t(checks), std::uint8_t(degree), std::uint8_t(kind) };
+        }
+        // The bit that ends the run moves up.
+        auto end = 1u;
+        while (run->barriers >= 2 * end) {
+            end *= 2;
+        }
+        run->barriers += barrier ? 2 * end : end;
+        d_state_words += circulants::message_words(kind);
+
+        auto& edges = d_made.edges;
+        const auto words = edges.size() + circulants::table_words(kind);
+        for (std::size_t e = 0; e < bits.size() - has_leaf; ++e) {
+            const auto shift = (bits[e] + from) % d_z;
+            edges.push_back(float_bits(float(d_z - 1 - shift)));
+            edges.push_back(4 * (bits[e] / d_z * d_z + shift));
+        }
+        if (has_leaf) {
+            edges.push_back(4 * (bits.back() + from));
+        }
+        edges.resize(words, 0);
+        return words <= circulant_table::most_words;
+    }
+
+    //! Of messages of a check, all units together.
+    unsigned state_words() const { return d_state_words; }
+
+private:
+    // Whether one of the bits was in use since the last barrier; if so there is another.
+    bool is_used(const std::vector<std::uint32_t>& bits)
+    {
+        const bool used = std::any_of(
+            bits.begin(), bits.end(), [this](auto bit) { return d_used[bit / d_z]; });
+        if (used) {
+            std::fill(d_used.begin(), d_used.end(), false);
+        }
+        for (const auto bit : bits) {
+            d_used[bit / d_z] = true;
+        }
+        return used;
+    }
+
+    const unsigned d_z;
+    host_table& d_made;
+    std::vector<unsigned> d_rows; // of each column
+    std::vector<bool> d_used;     // columns since the last barrier
+    unsigned d_state_words = 0;
+};
+
 // Layers as in the plan, those that are too large in parts; false for a code that the
 // kernels are not made for.
 bool make_table(const ldpc_code& code,
@@ -74,7 +171,6 @@ bool make_table(const ldpc_code& code,
                 host_table& made)
 {
     const auto plan = make_layer_plan(code);
-    const unsigned z = code.lifting();
     auto& t = made.table;
     unsigned largest = 0;
     for (std::size_t l = 0; l < plan.layers(); ++l) {
@@ -83,59 +179,33 @@ bool make_table(const ldpc_code& code,
         }
         largest = std::max(largest, plan.layer_begin[l + 1] - plan.layer_begin[l]);
     }
-    t.team_words = (code.n() + 3) / 4 * 4;
+    t.team_words = (code.n() + 7) / 8 * 8;
     t.team = team_threads(largest, v.most_threads, shared_sm / (4 * t.team_words + 4096));
-    t.pitch = (t.team + 3) / 4 * 4;
     t.n = code.n();
-    t.wrap = 4 * z;
-    std::vector<bool> used(code.n() / z, false); // columns since the last barrier
+    t.minus_z = 0x80000000u | 4 * code.lifting();
+    run_maker runs(code, made);
     for (std::size_t l = 0; l < plan.layers(); ++l) {
-        // Circulants of the row, from the edges of its first check.
         const auto first = plan.layer_begin[l], last = plan.layer_begin[l + 1];
-        const auto begin = plan.edge_begin[first], end = plan.edge_begin[first + 1];
-        const unsigned degree = end - begin;
-        bool barrier = false;
-        for (auto e = begin; e < end; ++e) {
-            barrier |= used[plan.edges[e].bit / z];
+        // Of the first check.
+        std::vector<std::uint32_t> bits;
+        for (auto e = plan.edge_begin[first]; e < plan.edge_begin[first + 1]; ++e) {
+            bits.push_back(plan.edges[e].bit);
         }
-        if (barrier) {
-            std::fill(used.begin(), used.end(), false);
-        }
-        for (auto e = begin; e < end; ++e) {
-            used[plan.edges[e].bit / z] = true;
-        }
-        if (degree < 2 || degree > v.most_degree) {
+        if (bits.size() < 2 || bits.size() > v.most_degree) {
             return false;
         }
         for (unsigned from = 0; from < last - first; from += t.team) {
-            circulant_table::unit u{};
-            using unit = circulant_table::unit;
-            const auto padded = circulants::padded_degree(degree);
-            const auto words = circulants::words_of(padded);
-            const bool first_part = from == 0;
-            u.head = std::min(t.team, last - first - from) | words << unit::words_at |
-                     degree << unit::degree_at | padded << unit::padded_at |
-                     std::uint32_t(barrier && first_part) << unit::barrier_at;
-            u.first = std::uint32_t(made.edges.size() / 2);
-            u.state = t.state_words;
-            t.state_words += words * t.pitch;
-            made.units.push_back(u);
-            for (auto e = begin; e < end; ++e) {
-                const auto bit = plan.edges[e].bit;
-                made.edges.push_back(
-                    { int(4 * ((bit % z + from) % z)) - int(4 * z), 4 * (bit / z * z) });
-            }
-            // To even numbers, and as many as the code for it reads.
-            while (made.edges.size() % 2 || made.edges.size() - 2 * u.first < padded) {
-                made.edges.push_back({ 0, 0 });
+            if (!runs.add(bits, from, std::min(t.team, last - first - from))) {
+                return false;
             }
         }
     }
-    t.unit_count = std::uint32_t(made.units.size());
-    made.units.push_back({});
-    t.edge_count = std::uint32_t(made.edges.size());
-    return t.edge_count <= circulant_table::most_edges &&
-           t.unit_count <= circulant_table::most_units;
+    // A place more, for threads of no team.
+    t.pitch = (t.team + 1 + 3) / 4 * 4;
+    // What is fetched behind the last unit, too.
+    t.state_words = (runs.state_words() + 6) * t.pitch;
+    t.edge_words = std::uint32_t(made.edges.size());
+    return true;
 }
 
 class circulants_plan : public pair_plan
@@ -150,14 +220,12 @@ public:
                     unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
           d_edges(to_device(made.edges)),
-          d_units(to_device(made.units)),
           d_table(made.table),
           d_variant(v),
           d_threads(threads),
           d_shared(shared)
     {
         d_table.edges = d_edges.get();
-        d_table.units = d_units.get();
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
@@ -173,15 +241,14 @@ public:
         // Where each codeword can have a team to itself, none shares one.
         const unsigned at_once = frames.count <= blocks() * d_table.teams ? 1 : 2;
         const unsigned block = at_once * d_table.teams; // codewords
-        d_variant
-            .kernel<<<(frames.count + block - 1) / block, d_threads, d_shared, stream>>>(
-                d_table, arguments(frames, stop, scratch, at_once, false, stream));
+        const auto kernel = d_variant.kernel;
+        kernel<<<(frames.count + block - 1) / block, d_threads, d_shared, stream>>>(
+            d_table, arguments(frames, stop, scratch, at_once, false, stream));
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
 private:
-    const cuda::buffer<circulant_table::edge> d_edges;
-    const cuda::buffer<circulant_table::unit> d_units;
+    const cuda::buffer<std::uint32_t> d_edges;
     circulant_table d_table;
     const circulant_variant d_variant;
     const unsigned d_threads;
@@ -210,10 +277,11 @@ make_circulants_plan(const ldpc_code& code, const message_rule& rule, bool, int 
         return nullptr;
     }
     auto& t = made->table;
-    const auto bytes = [&t](unsigned teams) {
-        return (t.unit_count + 1) * sizeof(circulant_table::unit) +
-               4 * (2 * std::size_t(t.edge_count) + circulants::flag_words +
-                    std::size_t(teams) * t.team_words);
+    const auto threads = [&t](unsigned teams) { return (t.team * teams + 31) / 32 * 32; };
+    // Edges, flags, posteriors, and a word for each thread.
+    const auto bytes = [&](unsigned teams) {
+        return 4 * (t.edge_words + circulants::flag_words +
+                    std::size_t(teams) * t.team_words + threads(teams));
     };
     // Teams without a barrier for others, but for small ones: whole warps.
     constexpr unsigned fewest_threads = 96;
@@ -221,17 +289,21 @@ make_circulants_plan(const ldpc_code& code, const message_rule& rule, bool, int 
     if (bytes(t.teams) > p.sharedMemPerBlockOptin) {
         return nullptr;
     }
-    const unsigned threads = (t.team * t.teams + 31) / 32 * 32;
     cuda::allow_shared(v.kernel, bytes(t.teams), "the code");
     int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &resident, v.kernel, int(threads), bytes(t.teams)),
+                    &resident, v.kernel, int(threads(t.teams)), bytes(t.teams)),
                 "occupancy");
     if (resident == 0) {
         return nullptr;
     }
-    return std::make_unique<circulants_plan>(
-        *made, values, v, threads, bytes(t.teams), resident, p.multiProcessorCount);
+    return std::make_unique<circulants_plan>(*made,
+                                             values,
+                                             v,
+                                             threads(t.teams),
+                                             bytes(t.teams),
+                                             resident,
+                                             p.multiProcessorCount);
 }
 
 } // namespace device

@@ -7,9 +7,13 @@
  *
  * A team has a thread for each check of a unit: a layer, or a part of one that is too
  * large. Shared memory holds the posteriors of all bits. Messages are kept compressed, in
- * memory that the L2 cache holds. Rows of few edges and of many differ: each unit runs
- * the code for its degree, which hangs on the kernel's parameters, so that warps stay
- * together. */
+ * memory that the L2 cache holds. Units of one kind are a run: a loop in code for their
+ * degree. All control flow hangs on the kernel's parameters, so that warps stay together;
+ * a thread without a check does what the others do, with memory of its own.
+ *
+ * A bit of one check only, with a shift of 0, is a leaf of that check: what it says is
+ * its channel value in each iteration. That stays in shared memory. Its posterior is made
+ * of it and of the message that is kept, when somebody asks for it. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
@@ -20,45 +24,32 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct circulant_table {
-    static constexpr unsigned most_units = 192;
-    static constexpr unsigned most_edges = 1024;
-    struct alignas(16) unit {
-        // From the lowest bit: checks, up to a team's threads; words of a check's
-        // messages; degree; degree that there is code for; whether bits were in use since
-        // the last barrier.
-        static constexpr unsigned checks_bits = 10, words_at = 10, degree_at = 14,
-                                  padded_at = 20, barrier_at = 26;
-        std::uint32_t head;
-        std::uint32_t first; //!< two edges
-        std::uint32_t state; //!< where a team's messages are, in words
-        std::uint32_t unused;
-
-        __host__ __device__ unsigned checks() const
-        {
-            return head & ((1u << checks_bits) - 1);
-        }
-        __host__ __device__ unsigned words() const { return head >> words_at & 0xfu; }
-        __host__ __device__ unsigned degree() const { return head >> degree_at & 0x3fu; }
-        __host__ __device__ unsigned padded() const { return head >> padded_at & 0x3fu; }
-        __host__ __device__ bool barrier() const { return head >> barrier_at & 1; }
+    static constexpr unsigned most_runs = 48;
+    static constexpr unsigned most_units = 31; // of a run
+    static constexpr unsigned most_words = 2048;
+    //! Units of the same kind, one after the other.
+    struct run {
+        //! From the lowest bit, for each unit: whether bits of it were in use since the
+        //! last barrier; then a bit that is set.
+        std::uint32_t barriers;
+        std::uint16_t checks; //!< of a unit, up to a team's threads
+        std::uint8_t degree;
+        std::uint8_t kind;
     };
-    //! Check j takes the bit at x = 4·j + step bytes, or x + 4·Z where that is negative,
-    //! from base on.
-    struct edge {
-        std::int32_t step;
-        std::uint32_t base;
-    };
-    const edge* edges; //!< in device memory
-    const unit* units; //!< too; one without checks after the last
-    std::uint32_t edge_count;
+    run runs[most_runs];
+    std::uint32_t run_count;
+    //! In device memory, of each unit: two words an edge, as place() wants them, and of a
+    //! leaf the second of them alone, up to whole vectors.
+    const std::uint32_t* edges;
+    std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
-    std::uint32_t wrap;        //!< 4·Z
+    std::uint32_t minus_z;     //!< −4·Z as the bits of a float, in units of its least
+    std::uint32_t leaves_from; //!< the first bit of those that are leaves
     std::uint32_t team;        //!< threads
     std::uint32_t teams;       //!< of a block
     std::uint32_t team_words;  //!< posteriors in shared memory
-    std::uint32_t pitch;       //!< a team's threads, up to whole vectors of their words
+    std::uint32_t pitch;       //!< places for the messages of a unit's checks
     std::uint32_t state_words; //!< of messages of a team
-    std::uint32_t unit_count;
 };
 
 namespace circulants {
@@ -71,12 +62,6 @@ constexpr unsigned flag_words =
     36; // the block's slot, and two for each of up to 16 teams
 constexpr unsigned most_teams = 16;
 
-// Words of a check's messages, in vectors of four and of two.
-constexpr unsigned words_of(unsigned degree)
-{
-    return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
-}
-
 // There is code for some degrees, and others are filled up to the next.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
 {
@@ -87,50 +72,84 @@ __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? 22
                           : 32;
 }
+constexpr unsigned most_leaf_degree = 10; // of checks with a leaf
+
+// What units need the same code: those of one (padded) degree, with a leaf or without.
+template <unsigned Degree, bool Leaf>
+struct kind {
+    static constexpr unsigned degree = Degree;
+    static constexpr bool leaf = Leaf;
+    static constexpr unsigned number = Degree | Leaf << 6;
+    static constexpr unsigned edges = Degree - Leaf; // with places to be computed
+    static constexpr unsigned words = (2 * edges + Leaf + 3) / 4 * 4; // of the table
+};
+__host__ __device__ constexpr unsigned kind_of(unsigned degree, bool leaf)
+{
+    return padded_degree(degree) | unsigned(leaf) << 6;
+}
+// By a kind's number: words of a check's messages, in vectors of four and of two; words
+// of a unit's edges in the table; whether there is a leaf.
+__host__ __device__ constexpr unsigned message_words(unsigned kind)
+{
+    const unsigned degree = kind & 63;
+    return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
+}
+__host__ __device__ constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
+__host__ __device__ constexpr unsigned table_words(unsigned kind)
+{
+    return (2 * (kind & 63) - has_leaf(kind) + 3) / 4 * 4;
+}
 
 template <unsigned Most>
 class decoder
 {
-    static constexpr unsigned most_words = words_of(Most);
+    static constexpr unsigned most_words = message_words(Most);
+    using run_of_units = circulant_table::run;
 
+    // Messages of a check, as they are kept.
     struct stored {
         std::uint32_t word[most_words];
+    };
+    // Where the run is: words of the table and of messages that are before it.
+    struct place {
+        std::uint32_t edges = 0, state = 0;
+    };
+    // A check's number, and the address of its posterior in column 0 for a shift of 0, as
+    // least floats. With factor 0 that is the place for all.
+    struct check {
+        float j, address, factor;
     };
 
 public:
     __device__ decoder(const circulant_table& table, const pair_arguments& a)
         : d_table(table),
           d_args(a),
+          d_constants(a),
           d_team(threadIdx.x / table.team),
           d_j(kept_in_register(d_team < table.teams ? threadIdx.x % table.team
                                                     : 0xffffffu)),
-          d_constants(a)
+          d_one(kept_in_each(1)),
+          d_minus_z(kept_in_each(table.minus_z))
     {
-        extern __shared__ uint4 shared_memory[];
-        auto* const words = reinterpret_cast<std::uint32_t*>(shared_memory);
-        using unit = circulant_table::unit;
-        auto* const units = reinterpret_cast<unit*>(words);
-        d_units = units;
-        d_edges = words + (table.unit_count + 1) * sizeof(unit) / sizeof(*words);
-        d_flags = d_edges + 2 * table.edge_count;
+        auto* const words = shared_words();
+        d_flags = words + table.edge_words;
         auto* const posteriors = d_flags + flag_words;
         const unsigned team = min(d_team, table.teams - 1);
         d_posterior = posteriors + team * table.team_words;
-        d_offset = std::uint32_t(reinterpret_cast<std::uint8_t*>(d_posterior) -
-                                 reinterpret_cast<std::uint8_t*>(words));
+        d_address = kept_in_register(shared_address(d_posterior) + 4 * d_j);
+        d_spare = kept_in_register(
+            shared_address(posteriors + table.teams * table.team_words + threadIdx.x));
         if (threadIdx.x == 0) { // memory that no other block has
             d_flags[0] = take_slot(a);
         }
-        for (unsigned i = threadIdx.x; i < table.edge_count; i += blockDim.x) {
-            d_edges[2 * i] = table.edges[i].step;
-            d_edges[2 * i + 1] = table.edges[i].base;
-        }
-        for (unsigned i = threadIdx.x; i <= table.unit_count; i += blockDim.x) {
-            units[i] = table.units[i];
+        for (unsigned i = threadIdx.x; i < table.edge_words / 4; i += blockDim.x) {
+            reinterpret_cast<uint4*>(words)[i] =
+                __ldg(reinterpret_cast<const uint4*>(table.edges) + i);
         }
         __syncthreads();
         d_state =
             a.state + std::size_t(d_flags[0] * table.teams + team) * table.state_words;
+        d_place = min(d_j, table.pitch - 1);
     }
 
     __device__ void run()
@@ -153,192 +172,279 @@ private:
                                        d_args.frames.table[first + active / 2] };
         load(d_args.frames.input + frame[0].input, d_args.frames.input + frame[1].input);
         __syncthreads();
+        stored next = fetched(d_table.runs[0].kind, 0u);
         for (std::uint32_t i = 1;; ++i) {
-            iterate();
+            iterate(next);
             if (d_args.stop.early_stop) {
                 const auto valid = active & ~violated(active);
-                for (unsigned w = 0; w < 2; ++w) {
-                    if (valid >> w & 1) {
-                        finish(w, frame[w], i, 0);
-                    }
-                }
+                finish(valid, frame, i, 0);
                 active &= ~valid;
                 if (!agreed(__syncthreads_or(active))) {
                     return;
                 }
             }
             if (i >= d_args.stop.max_iterations) {
-                const auto count = count_violated();
-                for (unsigned w = 0; w < 2; ++w) {
-                    if (active >> w & 1) {
-                        finish(w, frame[w], i, count >> 16 * w & 0xffffu);
-                    }
-                }
+                finish(active, frame, i, count_violated());
                 return;
             }
         }
     }
 
-    __device__ void finish(unsigned w,
-                           const frame_place& frame,
+    // Codewords \p done of the team.
+    __device__ void finish(unsigned done,
+                           const frame_place (&frame)[2],
                            std::uint32_t iterations,
                            std::uint32_t violated)
     {
-        if (d_j == 0) {
-            d_args.frames.status[frame.status] = { iterations, violated };
+        const bool soft = d_args.stop.soft != ldpc_soft_output::none;
+        if (soft || d_args.stop.out_bits > d_table.leaves_from) {
+            settle(done);
+            __syncthreads();
         }
-        write_decisions(w, d_args.frames.output + frame.output);
-        if (d_args.stop.soft != ldpc_soft_output::none) {
-            const soft_writer llrs(d_args.frames, frame, d_args.stop, pairs::unit);
-            for (unsigned i = d_j; i < d_table.n; i += d_table.team) {
-                llrs.write<std::int8_t>(i, pairs::of_codeword(d_posterior[i], w));
+        for (unsigned w = 0; w < 2; ++w) {
+            if (!(done >> w & 1)) {
+                continue;
+            }
+            if (d_j == 0) {
+                d_args.frames.status[frame[w].status] = { iterations,
+                                                          violated >> 16 * w & 0xffffu };
+            }
+            write_decisions(w, d_args.frames.output + frame[w].output);
+            if (soft) {
+                const soft_writer llrs(d_args.frames, frame[w], d_args.stop, pairs::unit);
+                for (unsigned i = d_j; i < d_table.n; i += d_table.team) {
+                    llrs.write<std::int8_t>(i, pairs::of_codeword(d_posterior[i], w));
+                }
             }
         }
     }
 
-    // Four bits at a time; input is padded to whole vectors.
+    // Sixteen bits at a time, of the last perhaps fewer.
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
     {
-        const auto* const from = reinterpret_cast<const std::uint32_t*>(a);
-        const auto* const and_from = reinterpret_cast<const std::uint32_t*>(b);
+        const auto* const from = reinterpret_cast<const uint4*>(a);
+        const auto* const and_from = reinterpret_cast<const uint4*>(b);
         constexpr unsigned together = 4; // so that many loads are on their way
-        const unsigned count = (d_table.n + 3) / 4;
-        for (unsigned i = d_j; i < count; i += together * d_table.team) {
-            std::uint32_t x[together], y[together];
+        const unsigned count = (d_table.n + 3) / 4, vectors = (count + 3) / 4;
+        for (unsigned i = d_j; i < vectors; i += together * d_table.team) {
+            uint4 x[together], y[together];
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
-                const auto at = min(i + k * d_table.team, count - 1);
+                const auto at = min(i + k * d_table.team, vectors - 1);
                 x[k] = __ldcs(from + at);
                 y[k] = __ldcs(and_from + at);
             }
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
-                if (i + k * d_table.team < count) {
-                    load_four(i + k * d_table.team, x[k], y[k]);
-                }
+                const auto at = 4 * (i + k * d_table.team);
+                load_four(at, count, x[k].x, y[k].x);
+                load_four(at + 1, count, x[k].y, y[k].y);
+                load_four(at + 2, count, x[k].z, y[k].z);
+                load_four(at + 3, count, x[k].w, y[k].w);
             }
         }
         for (unsigned i = d_j; i < d_table.state_words / 4; i += d_table.team) {
             __stcg(reinterpret_cast<uint4*>(d_state) + i, make_uint4(0, 0, 0, 0));
         }
+        set_shared(d_spare, 0);
     }
-    __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
+    __device__ void
+    load_four(unsigned at, unsigned count, std::uint32_t x, std::uint32_t y)
     {
-        reinterpret_cast<uint4*>(d_posterior)[at] =
-            pairs::four_posteriors(d_constants, x, y);
-    }
-
-    __device__ static std::uint32_t& word_at(std::uint32_t offset)
-    {
-        extern __shared__ uint4 shared_memory[];
-        return *reinterpret_cast<std::uint32_t*>(
-            reinterpret_cast<std::uint8_t*>(shared_memory) + offset);
-    }
-    // Where check d_j finds the bit of an edge.
-    __device__ std::uint32_t place(std::uint32_t step, std::uint32_t base) const
-    {
-        const std::uint32_t x = 4 * d_j + step;
-        return min(x, x + d_table.wrap) + base + d_offset;
-    }
-
-    __device__ void fetch(const circulant_table::unit& unit, stored& s) const
-    {
-        if (d_j < unit.checks()) {
-            const auto* const from = d_state + unit.state;
-            if (unit.words() == 2) {
-                const auto v = __ldcg(reinterpret_cast<const uint2*>(from) + d_j);
-                s.word[0] = v.x;
-                s.word[1] = v.y;
-            } else if constexpr (most_words > 2) {
-                const auto v = __ldcg(reinterpret_cast<const uint4*>(from) + d_j);
-                s.word[0] = v.x;
-                s.word[1] = v.y;
-                s.word[2] = v.z;
-                s.word[3] = v.w;
-                if constexpr (most_words > 4) {
-                    if (unit.words() == 6) {
-                        s.word[4] = __ldcg(from + 4 * d_table.pitch + 2 * d_j);
-                    }
-                }
-            }
+        if (at < count) {
+            reinterpret_cast<uint4*>(d_posterior)[at] =
+                pairs::four_posteriors(d_constants, x, y);
         }
     }
 
-    __device__ void iterate()
+    // What is kept for the thread's check of a unit, from where it begins; of the unit
+    // whose messages are behind so many words.
+    __device__ stored fetched(unsigned kind, const std::uint32_t* from) const
     {
-        stored next;
-        auto coming = d_units[0];
-        fetch(coming, next);
-        for (unsigned u = 1; u <= d_table.unit_count; ++u) {
-            const auto unit = coming;
-            const auto now = next;
-            coming = d_units[u];
-            fetch(coming, next);
-            if (unit.barrier()) {
-                __syncthreads();
+        stored s;
+        if (message_words(kind) == 2) {
+            const auto v = __ldcg(reinterpret_cast<const uint2*>(from));
+            s.word[0] = v.x;
+            s.word[1] = v.y;
+        } else if constexpr (most_words > 2) {
+            const auto v = __ldcg(reinterpret_cast<const uint4*>(from));
+            s.word[0] = v.x;
+            s.word[1] = v.y;
+            s.word[2] = v.z;
+            s.word[3] = v.w;
+            if constexpr (most_words > 4) {
+                if (message_words(kind) == 6) {
+                    s.word[4] = __ldcg(from + 4 * d_table.pitch - 2 * d_place);
+                }
             }
-            switch (unit.padded()) {
-#define GPUFEC_DEGREE(D)           \
-    case D:                        \
-        if constexpr (D <= Most) { \
-            checks<D>(unit, now);  \
-        }                          \
+        }
+        return s;
+    }
+    __device__ stored fetched(unsigned kind, std::uint32_t state) const
+    {
+        return fetched(kind,
+                       d_state + state + (message_words(kind) == 2 ? 2 : 4) * d_place);
+    }
+
+    __device__ check check_of(const run_of_units& run) const
+    {
+        const bool there = d_j < run.checks;
+        return { there ? float(d_j) : -1e9f,
+                 __uint_as_float(there ? d_address : d_spare),
+                 there ? 1.0f : 0.0f };
+    }
+    // Where a check finds the bit of an edge: from the last check for which shift and
+    // number are less than Z, and where the bit of check 0 is.
+    __device__ std::uint32_t
+    place_of(const check& c, std::uint32_t last, std::uint32_t start) const
+    {
+        const float after = __saturatef(__fsub_rn(c.j, __uint_as_float(last))); // 0 or 1
+        return __float_as_uint(fmaf(after,
+                                    __uint_as_float(d_minus_z),
+                                    fmaf(__uint_as_float(start), c.factor, c.address)));
+    }
+    __device__ static std::uint32_t leaf_of(const check& c, std::uint32_t start)
+    {
+        return __float_as_uint(fmaf(__uint_as_float(start), c.factor, c.address));
+    }
+
+    // \p next: what is kept for the first unit, then that again.
+    __device__ void iterate(stored& next)
+    {
+        place at;
+        for (unsigned r = 0; r < d_table.run_count; ++r) {
+            const auto run = d_table.runs[r];
+            const bool last = r + 1 == d_table.run_count;
+            const unsigned kind_after = d_table.runs[last ? 0 : r + 1].kind;
+            switch (run.kind) {
+#define GPUFEC_KIND(D, L)                                       \
+    case kind<D, L>::number:                                    \
+        if constexpr (D <= Most) {                              \
+            units<kind<D, L>>(run, at, last, kind_after, next); \
+        }                                                       \
         break;
-                GPUFEC_DEGREE(3)
-                GPUFEC_DEGREE(4)
-                GPUFEC_DEGREE(5)
-                GPUFEC_DEGREE(6)
-                GPUFEC_DEGREE(7)
-                GPUFEC_DEGREE(8)
-                GPUFEC_DEGREE(9)
-                GPUFEC_DEGREE(10)
-                GPUFEC_DEGREE(11)
-                GPUFEC_DEGREE(15)
-                GPUFEC_DEGREE(18)
-                GPUFEC_DEGREE(19)
-                GPUFEC_DEGREE(20)
-                GPUFEC_DEGREE(22)
-                GPUFEC_DEGREE(32)
-#undef GPUFEC_DEGREE
+                GPUFEC_KIND(3, false)
+                GPUFEC_KIND(4, false)
+                GPUFEC_KIND(5, false)
+                GPUFEC_KIND(6, false)
+                GPUFEC_KIND(7, false)
+                GPUFEC_KIND(8, false)
+                GPUFEC_KIND(9, false)
+                GPUFEC_KIND(10, false)
+                GPUFEC_KIND(11, false)
+                GPUFEC_KIND(15, false)
+                GPUFEC_KIND(18, false)
+                GPUFEC_KIND(19, false)
+                GPUFEC_KIND(20, false)
+                GPUFEC_KIND(22, false)
+                GPUFEC_KIND(32, false)
+                GPUFEC_KIND(3, true)
+                GPUFEC_KIND(4, true)
+                GPUFEC_KIND(5, true)
+                GPUFEC_KIND(6, true)
+                GPUFEC_KIND(7, true)
+                GPUFEC_KIND(8, true)
+                GPUFEC_KIND(9, true)
+                GPUFEC_KIND(10, true)
+#undef GPUFEC_KIND
             }
         }
         __syncthreads();
     }
 
-    template <unsigned Degree>
-    __device__ void checks(const circulant_table::unit& unit, const stored& old)
+    // Fewer instructions than a sum of pointer and words.
+    __device__ std::uint32_t* behind(std::uint32_t* from, std::uint32_t bytes) const
     {
-        if (d_j >= unit.checks()) {
-            return;
+#ifdef __CUDA_ARCH__
+        std::uint32_t* to;
+        asm("mad.wide.u32 %0, %1, %2, %3;"
+            : "=l"(to)
+            : "r"(d_one), "r"(bytes), "l"(from));
+        return to;
+#else
+        return from + bytes / 4;
+#endif
+    }
+
+    // Within a run what is kept for the next unit is fetched early; behind it, it is if
+    // the next run has vectors as large.
+    template <class Kind>
+    __device__ void units(
+        const run_of_units& run, place& at, bool last, unsigned kind_after, stored& next)
+    {
+        constexpr unsigned words = message_words(Kind::number);
+        const auto c = check_of(run);
+        const std::uint32_t stride = 4 * words * d_table.pitch;
+        auto* const mine = d_state + (words == 2 ? 2 : 4) * d_place;
+        auto state = 4 * at.state;
+        auto edges = shared_begin() + 4 * at.edges;
+        auto barriers = run.barriers;
+        do {
+            update<Kind>(run.degree, c, edges, barriers & 1, mine, state, stride, next);
+            edges += 4 * Kind::words;
+            state += stride;
+            barriers >>= 1;
+        } while (barriers != 1);
+        at.state = state / 4;
+        at.edges = (edges - shared_begin()) / 4;
+        if (last || message_words(kind_after) != words) {
+            next = fetched(kind_after, last ? 0u : at.state);
         }
+    }
+
+    // \p edges: address of the table's. What the thread keeps for the unit begins \p
+    // state bytes from \p mine, and for the next unit \p stride bytes behind.
+    template <class Kind>
+    __device__ void update(unsigned degree,
+                           const check& c,
+                           std::uint32_t edges,
+                           bool barrier,
+                           std::uint32_t* mine,
+                           std::uint32_t state,
+                           std::uint32_t stride,
+                           stored& old)
+    {
+        constexpr unsigned Degree = Kind::degree;
+        using kept = pairs::messages<Degree>;
         constexpr unsigned parts = (Degree + 7) / 8;
-        pairs::messages<Degree> m;
-        m.word[pairs::messages<Degree>::parts - 1] = 0;
+        kept m;
+        m.word[kept::parts - 1] = 0;
 #pragma unroll
         for (unsigned w = 0; w < parts; ++w) {
             m.word[w] = old.word[w];
         }
-        m.word[pairs::messages<Degree>::parts] = old.word[parts];
+        m.word[kept::parts] = old.word[parts];
         const half2 least = m.least(d_constants), second = m.second(d_constants);
 
         std::uint32_t at[Degree];
-        const auto* const entry = reinterpret_cast<const uint4*>(d_edges) + unit.first;
 #pragma unroll
         for (unsigned e = 0; e < Degree; e += 2) {
-            const auto two = entry[e / 2];
-            at[e] = place(two.x, two.y);
+            const auto two = get_shared_vector(edges + 8 * e);
+            at[e] = e < Kind::edges ? place_of(c, two.x, two.y) : leaf_of(c, two.x);
             if (e + 1 < Degree) {
-                at[e + 1] = place(two.z, two.w);
+                at[e + 1] =
+                    e + 1 < Kind::edges ? place_of(c, two.z, two.w) : leaf_of(c, two.z);
             }
         }
+        old = fetched(Kind::number, behind(mine, state + stride));
+        if (barrier) {
+            __syncthreads();
+        }
         // Of degrees that have code of their own every edge is there.
-        constexpr bool filled = padded_degree(Degree - 1) == Degree && Degree != 32;
+        constexpr bool filled =
+            !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
             t[e] = all(pairs::missing);
-            if (!filled || e < unit.degree()) {
-                t[e] = m.without(value_of(word_at(at[e])), e, least, second);
+            if (!filled || e < degree) {
+                t[e] = value_of(get_shared(at[e]));
+            }
+        }
+#pragma unroll
+        for (unsigned e = 0; e < Kind::edges; ++e) {
+            if (!filled || e < degree) {
+                t[e] = m.without(t[e], e, least, second);
             }
         }
         pairs::two_least even(t[0], t[1]);
@@ -356,43 +462,122 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
             const auto p = renewed.posterior(e, t[e]);
-            if (!filled || e < unit.degree()) {
-                word_at(at[e]) = bits(p);
+            if (e < Kind::edges && (!filled || e < degree)) {
+                set_shared(at[e], bits(p));
             }
         }
         renewed.finish(all(0));
-        auto* const to = d_state + unit.state;
         const auto& fresh = renewed.fresh.word;
-        const auto magnitudes = fresh[pairs::messages<Degree>::parts];
+        const auto magnitudes = fresh[kept::parts];
+        auto* const to = behind(mine, state);
         if constexpr (parts == 1) {
-            __stcg(reinterpret_cast<uint2*>(to) + d_j, make_uint2(fresh[0], magnitudes));
+            __stcg(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
-            __stcg(reinterpret_cast<uint4*>(to) + d_j,
+            __stcg(reinterpret_cast<uint4*>(to),
                    make_uint4(fresh[0],
                               fresh[1],
                               parts == 2 ? magnitudes : fresh[2],
                               parts == 3 ? magnitudes : fresh[3 % parts]));
         }
         if constexpr (parts == 4) {
-            __stcg(to + 4 * d_table.pitch + 2 * d_j, magnitudes);
+            __stcg(to + 4 * d_table.pitch - 2 * d_place, magnitudes);
         }
     }
 
-    // Signs of what the bits of a check of a unit sum to.
-    __device__ std::uint32_t sum_of(const circulant_table::unit& unit) const
+    // The posterior of a leaf of a unit.
+    __device__ half2 leaf_posterior(unsigned degree,
+                                    const stored& s,
+                                    std::uint32_t channel) const
     {
-        std::uint32_t sum = 0;
-        if (d_j < unit.checks()) {
-            for (unsigned e = 0; e < unit.degree(); ++e) {
-                const auto* const entry = d_edges + 2 * (2 * unit.first + e);
-                sum ^= word_at(place(entry[0], entry[1]));
-            }
+        const unsigned e = degree - 1;
+        pairs::messages<1> m;
+        m.word[0] = (e < 8 ? s.word[0] : s.word[1]) << 2 * (e % 8);
+        m.word[1] = degree > 8 ? s.word[2 % most_words] : s.word[1];
+        const half2 sum = value_of(channel);
+        const half2 less = m.without(sum, 0, m.least(d_constants), m.second(d_constants));
+        return __hfma2(sum, all(2), __hneg2(less));
+    }
+
+    // Calls use(signs of what the bits of a check sum to) for each of a run's units.
+    template <class Use>
+    __device__ void each_sum(const run_of_units& run, place at, Use&& use) const
+    {
+        const auto c = check_of(run);
+        const unsigned edges = run.degree - has_leaf(run.kind);
+        const auto entry = [](std::uint32_t word) {
+            return get_shared_vector(shared_begin() + 4 * word);
+        };
+        stored next{};
+        if (has_leaf(run.kind)) {
+            next = fetched(run.kind, at.state);
         }
-        return sum & pairs::signs;
+        for (auto units = run.barriers; units != 1; units >>= 1) {
+            const auto now = next;
+            at.state += message_words(run.kind) * d_table.pitch;
+            if (has_leaf(run.kind) && units >> 1 != 1) {
+                next = fetched(run.kind, at.state);
+            }
+            std::uint32_t sum = 0;
+#pragma unroll 4
+            for (unsigned e = 0; e + 1 < edges; e += 2) {
+                const auto two = entry(at.edges + 2 * e);
+                sum ^= get_shared(place_of(c, two.x, two.y)) ^
+                       get_shared(place_of(c, two.z, two.w));
+            }
+            uint4 rest{};
+            if (edges % 2 || has_leaf(run.kind)) {
+                rest = entry(at.edges + 4 * (edges / 2));
+            }
+            if (edges % 2) {
+                sum ^= get_shared(place_of(c, rest.x, rest.y));
+                rest.x = rest.z;
+            }
+            if (has_leaf(run.kind)) {
+                sum ^=
+                    bits(leaf_posterior(run.degree, now, get_shared(leaf_of(c, rest.x))));
+            }
+            at.edges += table_words(run.kind);
+            use(d_j < run.checks ? sum & pairs::signs : 0);
+        }
+    }
+    __device__ static void advance(place& at, const run_of_units& run, unsigned pitch)
+    {
+        const unsigned units = 31 - __clz(run.barriers);
+        at.edges += units * table_words(run.kind);
+        at.state += units * message_words(run.kind) * pitch;
+    }
+
+    // Posteriors of the leaves of codewords \p which in place of their channel values.
+    __device__ void settle(unsigned which)
+    {
+        place at;
+        for (unsigned r = 0; r < d_table.run_count; ++r) {
+            const auto run = d_table.runs[r];
+            const auto c = check_of(run);
+            auto mine = at;
+            for (auto units = run.barriers; has_leaf(run.kind) && units != 1;
+                 units >>= 1) {
+                const unsigned start = mine.edges + 2 * (run.degree - 1u);
+                const auto leaf = leaf_of(c, table_word(start));
+                const auto channel = get_shared(leaf);
+                const auto p = bits(
+                    leaf_posterior(run.degree, fetched(run.kind, mine.state), channel));
+                const std::uint32_t mask =
+                    (which & 1) * 0xffffu | (which >> 1) * 0xffff0000u;
+                set_shared(leaf, (p & mask) | (channel & ~mask));
+                mine.edges += table_words(run.kind);
+                mine.state += message_words(run.kind) * d_table.pitch;
+            }
+            advance(at, run, d_table.pitch);
+        }
+    }
+    __device__ static std::uint32_t table_word(unsigned word)
+    {
+        return get_shared(shared_begin() + 4 * word);
     }
 
     // Which of the team's codewords violate a check; of those in \p candidates all of
-    // them, of others maybe. Flags 2·team + 2 and + 3.
+    // them, of others maybe.
     __device__ unsigned violated(unsigned candidates)
     {
         auto* const flag = d_flags + 2 + min(d_team, d_table.teams - 1);
@@ -400,20 +585,26 @@ private:
             *flag = 0;
         }
         __syncthreads();
+        place at;
         // The first unit alone says no where there is still much to correct.
-        for (unsigned u = 0, end = 1; u < d_table.unit_count;
-             end = min(end + 12, d_table.unit_count)) {
+        bool alone = true;
+        for (unsigned r = 0; r < d_table.run_count;) {
+            auto run = d_table.runs[r];
+            run.barriers = alone ? 2 : run.barriers;
             std::uint32_t sum = 0;
-            for (; u < end; ++u) {
-                sum |= sum_of(d_units[u]);
-            }
+            each_sum(run, at, [&sum](std::uint32_t s) { sum |= s; });
             if (sum) {
-                atomicOr(flag, sum >> 15 & 1 | sum >> 30 & 2);
+                atomicOr(flag, (sum >> 15 & 1) | (sum >> 30 & 2));
             }
             __syncthreads();
             if (!agreed(__syncthreads_or(candidates & ~*flag))) {
                 break;
             }
+            if (!alone) {
+                advance(at, run, d_table.pitch);
+                ++r;
+            }
+            alone = false;
         }
         return *flag;
     }
@@ -427,8 +618,11 @@ private:
         }
         __syncthreads();
         std::uint32_t count = 0;
-        for (unsigned u = 0; u < d_table.unit_count; ++u) {
-            count += sum_of(d_units[u]) >> 15;
+        place at;
+        for (unsigned r = 0; r < d_table.run_count; ++r) {
+            const auto run = d_table.runs[r];
+            each_sum(run, at, [&count](std::uint32_t s) { count += s >> 15; });
+            advance(at, run, d_table.pitch);
         }
         if (count) {
             atomicAdd(counter, count);
@@ -441,13 +635,16 @@ private:
     __device__ void write_decisions(unsigned w, std::uint8_t* output) const
     {
         const unsigned out_bits = d_args.stop.out_bits;
+        const auto* const from = reinterpret_cast<const uint4*>(d_posterior);
         for (unsigned i = d_j; i < (out_bits + 7) / 8; i += d_table.team) {
-            std::uint32_t byte = 0;
-            for (unsigned k = 8 * i; k < 8 * i + 8; ++k) {
-                byte =
-                    byte << 1 | (k < out_bits ? d_posterior[k] >> (w ? 31 : 15) & 1 : 0);
-            }
-            output[i] = std::uint8_t(byte);
+            const unsigned s = w ? 31 : 15;
+            const auto four = [s](const uint4& x) {
+                return (x.x >> s & 1) << 3 | (x.y >> s & 1) << 2 | (x.z >> s & 1) << 1 |
+                       (x.w >> s & 1);
+            };
+            const auto byte = four(from[2 * i]) << 4 | four(from[2 * i + 1]);
+            const unsigned rest = min(8 * i + 8 - min(out_bits, 8 * i + 8), 7u);
+            output[i] = std::uint8_t(byte >> rest << rest);
         }
     }
 
@@ -456,12 +653,14 @@ private:
     const pairs::constants d_constants;
     const unsigned d_team;
     const unsigned d_j; // the check of a unit; beyond all for a thread of no team
-    const circulant_table::unit* d_units;
-    std::uint32_t* d_edges;
+    const std::uint32_t d_one;
+    const std::uint32_t d_minus_z;
     std::uint32_t* d_flags;
     std::uint32_t* d_posterior; // of the team
-    std::uint32_t d_offset;     // of those, bytes in shared memory
+    std::uint32_t d_address;    // of the first that is the thread's
+    std::uint32_t d_spare;      // of the word for where there is no check
     std::uint32_t* d_state;     // the team's
+    unsigned d_place;           // of the thread's messages
 };
 
 template <unsigned Most, unsigned Threads>
@@ -469,7 +668,7 @@ __global__ void __launch_bounds__(Threads, 1)
     decode_circulants(const __grid_constant__ circulant_table table,
                       const __grid_constant__ pair_arguments arguments)
 {
-#if __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
     decoder<Most>(table, arguments).run();
 #endif
 }

@@ -4,6 +4,7 @@
 #include "chain_order.h"
 #include "layer_plan.h"
 #include <algorithm>
+#include <numeric>
 
 namespace gr::gpufec::ldpc {
 
@@ -64,8 +65,16 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
     const unsigned z = code.lifting();
     auto parts = parts_of_rows(code);
     std::replace(parts.begin(), parts.end(), 0u, (z + most_checks - 1) / most_checks);
+    std::vector<unsigned> degrees(parts.size(), 0), rows(parts.size());
+    for (const auto& c : code.circulants()) {
+        ++degrees[c.row];
+    }
+    std::iota(rows.begin(), rows.end(), 0);
+    std::stable_sort(rows.begin(), rows.end(), [&degrees](auto a, auto b) {
+        return degrees[a] > degrees[b];
+    });
     std::uint32_t first = 0; // layer of a row
-    for (unsigned row = 0; row < parts.size(); ++row) {
+    for (const auto row : rows) {
         const unsigned each = (z + parts[row] - 1) / parts[row];
         for (unsigned j = 0; j < z; ++j) {
             layer[row * z + j] = first + j / each;

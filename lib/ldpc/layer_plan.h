@@ -12,7 +12,8 @@
  * the first of each bit in round 1, the second in round 2 …
  *
  * Codes with a parity chain, as DVB-S2's: q layers of the checks j·q + i, in the order of
- * chain_order.h. Other codes of circulants: a layer a row of them; where blocks of a row
+ * chain_order.h. Other codes of circulants: a layer a row of them, those of more edges
+ * first, so that decoders find rows of one kind together; where blocks of a row
  * have several, as many layers of successive checks, of one size but the last, as it
  * takes for no bit to be in one twice; layers of up to 360 checks if those had fewer
  * than 32. All others, and codes that would defer edges of checks with more than 32 bits:

@@ -249,24 +249,6 @@ TEST(ldpc_kernels, any_pairs_decline)
     EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
 }
 
-#ifndef GPUFEC_EMULATED // the others are for devices alone
-
-TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
-
-TEST(ldpc_kernels, folded_equals_the_cpu) { check_every_code(device::make_folded_plan); }
-
-TEST(ldpc_kernels, llrs_of_pairs_equal_the_cpu)
-{
-    check_every_code(device::make_pairs_plan, ldpc_soft_output::posterior);
-    check_every_code(device::make_pairs_plan, ldpc_soft_output::extrinsic);
-}
-
-TEST(ldpc_kernels, llrs_of_folded_equal_the_cpu)
-{
-    check_every_code(device::make_folded_plan, ldpc_soft_output::posterior);
-    check_every_code(device::make_folded_plan, ldpc_soft_output::extrinsic);
-}
-
 void check_circulants(ldpc_soft_output soft)
 {
     if (no_device()) {
@@ -299,6 +281,24 @@ TEST(ldpc_kernels, llrs_of_circulants_equal_the_cpu)
 {
     check_circulants(ldpc_soft_output::posterior);
     check_circulants(ldpc_soft_output::extrinsic);
+}
+
+#ifndef GPUFEC_EMULATED // the others are for devices alone
+
+TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
+
+TEST(ldpc_kernels, folded_equals_the_cpu) { check_every_code(device::make_folded_plan); }
+
+TEST(ldpc_kernels, llrs_of_pairs_equal_the_cpu)
+{
+    check_every_code(device::make_pairs_plan, ldpc_soft_output::posterior);
+    check_every_code(device::make_pairs_plan, ldpc_soft_output::extrinsic);
+}
+
+TEST(ldpc_kernels, llrs_of_folded_equal_the_cpu)
+{
+    check_every_code(device::make_folded_plan, ldpc_soft_output::posterior);
+    check_every_code(device::make_folded_plan, ldpc_soft_output::extrinsic);
 }
 
 #endif

@@ -173,6 +173,7 @@ inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned more)
     return (x & 0xffff) * (y & 0xff) + (x >> 16) * (y >> 8 & 0xff) + more;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
 //! Blocks and their threads take turns.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
 {
