@@ -38,8 +38,8 @@ struct circulant_table {
     };
     run runs[most_runs];
     std::uint32_t run_count;
-    //! In device memory, of each unit: two words an edge, as place() wants them, and of a
-    //! leaf the second of them alone, up to whole vectors.
+    //! In device memory, of each unit: two words an edge, as place_of() wants them, and
+    //! of a leaf the second of them alone, up to whole vectors.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits

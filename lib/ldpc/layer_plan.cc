@@ -49,6 +49,46 @@ bool by_circulants(const ldpc_code& code)
                        (!code.q() || z <= most_checks));
 }
 
+// Rows of circulants in the order of their layers.
+std::vector<unsigned> order_of_rows(const ldpc_code& code)
+{
+    constexpr std::size_t looked_at = 64;
+    const unsigned z = code.lifting();
+    std::vector<std::vector<unsigned>> columns(code.checks() / z);
+    for (const auto& c : code.circulants()) {
+        columns[c.row].push_back(c.column);
+    }
+    std::vector<unsigned> left(columns.size()), order;
+    std::iota(left.begin(), left.end(), 0);
+    std::stable_sort(left.begin(), left.end(), [&columns](auto a, auto b) {
+        return columns[a].size() > columns[b].size();
+    });
+    std::vector<bool> used(code.n() / z, false);
+    const auto waits = [&](unsigned row) {
+        return std::any_of(columns[row].begin(), columns[row].end(), [&used](auto c) {
+            return used[c];
+        });
+    };
+    while (!left.empty()) {
+        const auto most = left.begin() + std::min(looked_at, left.size());
+        auto next = std::find_if(left.begin(), most, [&](auto row) {
+            return columns[row].size() < columns[left[0]].size() || !waits(row);
+        });
+        if (next == most || columns[*next].size() < columns[left[0]].size()) {
+            next = left.begin();
+        }
+        if (waits(*next)) {
+            std::fill(used.begin(), used.end(), false);
+        }
+        for (const auto c : columns[*next]) {
+            used[c] = true;
+        }
+        order.push_back(*next);
+        left.erase(next);
+    }
+    return order;
+}
+
 // The layer of each check.
 std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
 {
@@ -65,16 +105,8 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
     const unsigned z = code.lifting();
     auto parts = parts_of_rows(code);
     std::replace(parts.begin(), parts.end(), 0u, (z + most_checks - 1) / most_checks);
-    std::vector<unsigned> degrees(parts.size(), 0), rows(parts.size());
-    for (const auto& c : code.circulants()) {
-        ++degrees[c.row];
-    }
-    std::iota(rows.begin(), rows.end(), 0);
-    std::stable_sort(rows.begin(), rows.end(), [&degrees](auto a, auto b) {
-        return degrees[a] > degrees[b];
-    });
     std::uint32_t first = 0; // layer of a row
-    for (const auto row : rows) {
+    for (const auto row : order_of_rows(code)) {
         const unsigned each = (z + parts[row] - 1) / parts[row];
         for (unsigned j = 0; j < z; ++j) {
             layer[row * z + j] = first + j / each;

@@ -12,13 +12,15 @@
  * the first of each bit in round 1, the second in round 2 …
  *
  * Codes with a parity chain, as DVB-S2's: q layers of the checks j·q + i, in the order of
- * chain_order.h. Other codes of circulants: a layer a row of them, those of more edges
- * first, so that decoders find rows of one kind together; where blocks of a row
- * have several, as many layers of successive checks, of one size but the last, as it
- * takes for no bit to be in one twice; layers of up to 360 checks if those had fewer
- * than 32. All others, and codes that would defer edges of checks with more than 32 bits:
- * each check in turn goes to the first layer that has none of its bits, so that nothing
- * is deferred. */
+ * chain_order.h. Other codes of circulants: a layer a row of them. Rows of more edges
+ * come first, so that decoders find those of one kind together. Of rows with as many, the
+ * next is the first, of up to 64, without a column that was in use since a row last had
+ * one of those; if all have one, simply the first: decoders wait before such a row. Where
+ * blocks of a row have several circulants, as many layers of successive checks, of one
+ * size but the last, as it takes for no bit to be in one twice; layers of up to 360
+ * checks if those had fewer than 32. All others, and codes that would defer edges of
+ * checks with more than 32 bits: each check in turn goes to the first layer that has none
+ * of its bits, so that nothing is deferred. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_LAYER_PLAN_H

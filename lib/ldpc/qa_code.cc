@@ -347,6 +347,47 @@ TEST(ldpc_code, a_list_without_entries_may_be_a_line_or_none)
     }
 }
 
+// Layers of more edges come first, and most of what can go together does.
+TEST(ldpc_code, order_of_rows)
+{
+    struct {
+        const char *standard, *size, *rate;
+        unsigned layers, waits;
+    } const expected[] = {
+        { "nr", "bg1 z384", "1/3", 46, 30 },
+        { "nr", "bg2 z52", "1/5", 42, 26 },
+        { "nr", "bg1 z384", "22/24", 4, 3 },
+        { "wifi", "1944", "1/2", 12, 11 },
+    };
+    for (const auto& e : expected) {
+        const auto code = ldpc_code::standard(e.standard, e.size, e.rate);
+        SCOPED_TRACE(code.name());
+        const auto plan = make_layer_plan(code);
+        ASSERT_EQ(plan.layers(), e.layers);
+        unsigned waits = 0;
+        std::set<unsigned> used; // columns, since one waited
+        std::size_t before = plan.edges.size();
+        for (unsigned l = 0; l < e.layers; ++l) {
+            const auto first = plan.edge_begin[plan.layer_begin[l]];
+            const auto last = plan.edge_begin[plan.layer_begin[l] + 1];
+            EXPECT_LE(last - first, before);
+            before = last - first;
+            std::set<unsigned> columns;
+            for (auto i = first; i < last; ++i) {
+                columns.insert(plan.edges[i].bit / code.lifting());
+            }
+            if (std::any_of(columns.begin(), columns.end(), [&used](auto c) {
+                    return used.count(c) > 0;
+                })) {
+                ++waits;
+                used.clear();
+            }
+            used.insert(columns.begin(), columns.end());
+        }
+        EXPECT_EQ(waits, e.waits);
+    }
+}
+
 TEST(ldpc_code, without_message_bits_it_does_not_encode)
 {
     std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
