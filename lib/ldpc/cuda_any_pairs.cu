@@ -89,10 +89,13 @@ void arrange(unit& u)
 }
 
 // Which checks of a layer are a unit: so that few of their bits are in one bank. Those of
-// one degree stay together.
+// one degree stay together. Of a small layer the last units would have what is left.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
     constexpr unsigned window = 256; // of those left that are looked at
+    if (checks.size() < window) {
+        return;
+    }
     const auto degree_of = [&plan](std::uint32_t i) {
         return plan.edge_begin[i + 1] - plan.edge_begin[i];
     };

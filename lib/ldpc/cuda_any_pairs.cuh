@@ -87,6 +87,7 @@ __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned m
                         : (degree + 7) / 8 * 8;
 }
 
+// A pointer that the compiler does not make anew, as kept_in_register().
 template <class T>
 __device__ T* kept(T* pointer)
 {
@@ -248,7 +249,7 @@ private:
         }
     }
 
-    // By units of so many words, in one instruction.
+    // Ahead by units of so many words, in one instruction.
     template <class T>
     __device__ static T* ahead(T* from, unsigned units, unsigned words)
     {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rule in halves, and whether these say the same. */
+/* The rule as kernels for pairs of codewords compute it, from the rule of a code. */
 
 #include "cuda_pair_rule.h"
 #include "cuda_pairs.cuh"
