@@ -773,6 +773,7 @@ private:
                 set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
             }
         }
+        d_threads.written(head);
         posterior_before = __fadd_rn(t[own], renewed.message(own, t[own]));
         kept fresh;
         renewed.keep(fresh, leaves);
@@ -964,7 +965,7 @@ private:
 
     const chain_table& d_table;
     const single_arguments& d_args;
-    const block_threads d_threads;
+    block_threads d_threads;
     const unsigned d_j;
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // of the thread's chain
