@@ -149,6 +149,11 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, 16 * 0x1p-149f, turned));
     }
 
+    // Words of a copy of all layers: after the last, kernels read one that nobody writes.
+    __host__ __device__ static constexpr unsigned copy_words(unsigned q)
+    {
+        return (q + 1) * words;
+    }
     // Copies all layers to shared memory; a thread of so many.
     __device__ static void copy(const std::uint32_t* entries,
                                 unsigned q,

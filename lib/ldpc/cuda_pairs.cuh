@@ -406,9 +406,10 @@ public:
     static constexpr unsigned wrap_words = Chains * pitch + 4;
     static std::size_t shared_bytes(const chain_table& t, bool wrap)
     {
-        return 4 * (t.shared_groups * group_words + flag_words +
-                    block_threads::spare_words + (SharedTable ? t.q * entry::words : 0) +
-                    (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
+        return 4 *
+               (t.shared_groups * group_words + flag_words + block_threads::spare_words +
+                (SharedTable ? entry::copy_words(t.q) : 0) +
+                (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
@@ -460,7 +461,7 @@ private:
         }
         if constexpr (SharedTable) {
             d_entries = next;
-            next += q * entry::words;
+            next += entry::copy_words(q);
             entry::copy(
                 d_args.entries, q, d_entries, d_threads.number, block_threads::count);
         }
@@ -836,11 +837,12 @@ private:
     __device__ void iterate()
     {
         const auto q = d_layers;
-        // The first layer's is the neighbour's of the last one. Nobody reads what thread
-        // 0 keeps of the bit that is not there.
+        // The first layer's is the neighbour's of the last one. Nobody reads what is kept
+        // of the bit before check 0, and of those of threads without a check.
         auto* const at = d_first > 0 ? parity_at(d_first - 1, d_j)
-                         : d_j == 0  ? parity_at(d_table.q, 0)
-                                     : parity_at(d_table.q - 1, d_j - 1);
+                         : d_j == 0 || !d_threads.has_check()
+                             ? parity_at(d_table.q, d_j)
+                             : parity_at(d_table.q - 1, d_j - 1);
         const half2 before = value_of(posterior_before());
         const std::uint32_t kept_before =
             follows_last() ? *of_last_check() << 8 : get_parity(at);

@@ -366,7 +366,7 @@ public:
     {
         return 4 * ((t.shared_groups + filled) * group + flag_words +
                     block_threads::spare_words +
-                    (shared_table ? t.q * entry::words + wrap_words : 0) +
+                    (shared_table ? entry::copy_words(t.q) + wrap_words : 0) +
                     (queued ? Queue : layers) * Chains * kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
@@ -402,7 +402,7 @@ public:
         auto* outside = d_state + std::size_t(kept::layer_words) * (q + distance);
         if constexpr (shared_table) {
             d_entries = next;
-            next += q * entry::words;
+            next += entry::copy_words(q);
             entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
         // Those of the last layer, of check j − 1 at j; those between the chains.
