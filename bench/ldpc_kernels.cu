@@ -112,7 +112,8 @@ struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
     bool generic = false;
-    bool folded = false; // of the kernels for DVB-S2 codes the second
+    // Of the kernels for DVB-S2 codes one, whatever the number of codewords.
+    bool folded = false, pairs = false;
     bool sum_product = false;
     double offset = -1; // nats; with it the two below
     float scale = 0, limit = 0;
@@ -314,13 +315,13 @@ private:
         }
         const bool layered = d_options.schedule == ldpc_schedule::layered;
         const bool soft = d_options.soft != ldpc_soft_output::none;
-        auto folded = layered && d_options.folded
-                          ? make_folded_plan(d_code, d_rule, soft, 0)
-                          : nullptr;
-        if (folded) {
-            return folded;
+        if (layered && (d_options.folded || d_options.pairs)) {
+            const auto make = d_options.folded ? make_folded_plan : make_pairs_plan;
+            if (auto plan = make(d_code, d_rule, soft, 0)) {
+                return plan;
+            }
         }
-        if (layered && (d_options.folded || d_options.generic)) {
+        if (layered && (d_options.folded || d_options.pairs || d_options.generic)) {
             return make_layered_plan(d_code, d_rule, soft, 0);
         }
         return make_launch_plan(d_code, d_rule, soft, d_options.schedule, 0);
@@ -393,7 +394,8 @@ void speed(const ldpc_code& code,
     const double edges = double(frames) * mean * code.edges();
     std::printf(
         "{\"speed\": \"%s\", \"precision\": \"%s\", \"schedule\": \"%s\", "
-        "\"generic\": %d, \"folded\": %d, \"llrs\": %d, \"es_n0_db\": %.2f, "
+        "\"generic\": %d, \"folded\": %d, \"pairs\": %d, \"llrs\": %d, "
+        "\"es_n0_db\": %.2f, "
         "\"early_stop\": %d, "
         "\"frames\": %zu, \"frame_errors\": %llu, \"iterations\": %u, "
         "\"mean_iterations\": %.2f, \"ms\": %.4f, \"T_edge_iterations_per_s\": %.4f, "
@@ -403,6 +405,7 @@ void speed(const ldpc_code& code,
         o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
         o.generic,
         o.folded,
+        o.pairs,
         o.soft != ldpc_soft_output::none,
         es_n0_db,
         early_stop,
@@ -578,7 +581,7 @@ try {
             "usage: %s speed|early|fer|threshold|tune|check "
             "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
             "ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [folded|generic|flooding|-] [llr|extrinsic]\n"
+            "[MARGIN_DB|-] [folded|pairs|generic|flooding|-] [llr|extrinsic]\n"
             "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
             "that at which QPSK's rate is the capacity of the Gaussian channel.\n",
             argv[0]);
@@ -597,6 +600,7 @@ try {
     if (argc > 8) {
         o.generic = std::string(argv[8]) == "generic";
         o.folded = std::string(argv[8]) == "folded";
+        o.pairs = std::string(argv[8]) == "pairs";
         o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
                                                         : ldpc_schedule::layered;
     }

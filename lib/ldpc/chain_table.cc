@@ -76,31 +76,53 @@ private:
 
 namespace {
 
+// \p first: offset of the group.
+chain_table::edge to_bytes(unsigned first, unsigned shift)
+{
+    const int start = int(first) - 4 * int(shift);
+    return { float(shift), start < 0 ? 0x80000000u | unsigned(-start) : unsigned(start) };
+}
 chain_table::edge to_group(unsigned group, unsigned shift)
 {
-    const int start = int(chain_table::bytes * group) - 4 * int(shift);
-    return { float(shift), start < 0 ? 0x80000000u | unsigned(-start) : unsigned(start) };
+    return to_bytes(chain_table::bytes * group, shift);
+}
+
+// The group's offset.
+unsigned first_of(const chain_table::edge& e)
+{
+    const int start = int(e.start & 0x7fffffffu);
+    return unsigned((e.start >> 31 ? -start : start) + 4 * int(e.shift));
 }
 
 } // namespace
 
-std::vector<std::uint32_t> chain_table::entries(unsigned message_edges) const
+std::vector<std::uint32_t> chain_table::entries(unsigned message_edges, bool folded) const
 {
-    const auto words = chain_entry_words(message_edges);
+    const auto words = chain_entry_words(message_edges, folded);
+    const auto edge_words = chain_edge_words(folded);
     std::vector<std::uint32_t> all(q * words, 0);
     for (unsigned i = 0; i < q; ++i) {
         auto* const at = &all[i * words];
-        std::memcpy(at, edges + i * message_edges, message_edges * sizeof(edge));
-        at[2 * message_edges] = layer[i];
+        for (unsigned k = 0; k < message_edges; ++k) {
+            auto e = edges[i * message_edges + k];
+            if (folded) {
+                const unsigned half = group / 2, shift = unsigned(e.shift);
+                e = to_bytes(first_of(e) / 2, shift % half);
+                at[edge_words * k + 2] = shift < half ? 0 : 16;
+            }
+            std::memcpy(at + edge_words * k, &e, sizeof(e));
+        }
+        at[edge_words * message_edges] = layer[i];
     }
     return all;
 }
 
-void chain_layers::set_barriers(chain_table& table) const
+void chain_layers::set_barriers(chain_table& table, bool folded) const
 {
     // What a chain's first layer leaves of the bit before it is fetched so many layers
     // before the last one of the chain that ends there: of two chains phases later.
     constexpr unsigned ahead = 4;
+    const unsigned passed = folded ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);
     const bool one = d_order.chains() == 1;
     for (unsigned c = 0; c < d_order.chains(); ++c) {
@@ -109,13 +131,14 @@ void chain_layers::set_barriers(chain_table& table) const
         unsigned i = d_order.begins[c];
         for (const auto& p : d_order.phases) {
             if (&p != &d_order.phases.front()) {
+                table.layer[i - 1] |= chain_table::last_of_phase;
                 table.layer[i] = chain_table::phase;
                 needed.passed();
             }
             for (const auto after = i + p[c]; i < after; ++i) {
                 bool own = needed.before(d_layers[i]);
                 own |= one && i > 0 && i + ahead >= table.q && !since_first;
-                since_first |= i > 0 && own;
+                since_first |= i >= passed && own;
                 table.layer[i] |= own ? chain_table::barrier : 0;
             }
         }
@@ -130,11 +153,16 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
         q * f.message_edges > std::size(table->edges)) {
         return nullptr;
     }
+    const unsigned before_end =
+        chains() == 2 ? d_order.begins[1] - d_order.phases.back()[0] : q - 1;
+    if (f.folded && before_end < chain_table::passed_after) {
+        return nullptr;
+    }
     const unsigned groups = d_message_bits / chain_table::group;
     table->q = q;
     table->message_bits = d_message_bits;
     table->shared_groups = groups - f.external;
-    set_barriers(*table);
+    set_barriers(*table, f.folded);
     for (unsigned i = 0; i < q; ++i) {
         auto layer = d_layers[i];
         std::uint32_t head = unsigned(layer.size());

@@ -23,6 +23,10 @@ namespace device {
  * times the least float there is, whose bits are n. So kernels must not take such floats
  * for 0 (--ftz), and the host, which may be told to, does not compute with them.
  *
+ * Folded, bits m and m + 180 of a group share a word, and a thread j < 180 does checks j
+ * and j + 180. With s' = s mod 180 it wants word (j − s') mod 180, which is found in the
+ * same way, its halves exchanged where either j < s' or s ≥ 180.
+ *
  * A layer begins with its deferred edges, in the order of their rounds (layer_plan.h),
  * and the edges that write the same bits follow.
  */
@@ -38,6 +42,8 @@ struct chain_table {
     static constexpr unsigned deferred_at = 8, round_at = 20;
     //! The first layer of a phase but the first: a barrier of all chains.
     static constexpr std::uint32_t phase = 1u << 19;
+    //! The last layer of a phase but the last.
+    static constexpr std::uint32_t last_of_phase = 1u << 13;
     //! Bits of this layer were in use since the last barrier: a barrier of its chain.
     static constexpr std::uint32_t barrier = 1u << 16;
     //! The last edge is to the group in device memory.
@@ -46,10 +52,13 @@ struct chain_table {
     static constexpr std::uint32_t shares = 1u << 18;
     //! Some are of a group's third edge or a later one.
     static constexpr std::uint32_t several_rounds = 1u << 12;
+    //! Folded, what the first layer leaves of the last one's bits is passed to the thread
+    //! whose they are only after so many layers.
+    static constexpr unsigned passed_after = 4;
     // From round_at on, a bit for each deferred edge: the first of a round but the first.
 
     //! Layers as chain_entry has them.
-    std::vector<std::uint32_t> entries(unsigned message_edges) const;
+    std::vector<std::uint32_t> entries(unsigned message_edges, bool folded = false) const;
 
     std::uint32_t q;
     std::uint32_t begins[3]; //!< of the chains, see chain_order.h
@@ -59,10 +68,13 @@ struct chain_table {
     std::uint32_t layer[144];
 };
 
+//! Words of an edge: folded, a third says how it is turned.
+constexpr unsigned chain_edge_words(bool folded) { return folded ? 3 : 2; }
+
 //! Words of a layer's entry: edges, head, up to whole vectors of four.
-constexpr unsigned chain_entry_words(unsigned message_edges)
+constexpr unsigned chain_entry_words(unsigned message_edges, bool folded = false)
 {
-    return (2 * message_edges + 1 + 3) / 4 * 4;
+    return (chain_edge_words(folded) * message_edges + 1 + 3) / 4 * 4;
 }
 
 //! The most edges of a layer, of so many message edges, to bits that have several there,
@@ -105,6 +117,7 @@ public:
         bool external = false;      //!< the last group is in device memory
         //! Edges that a layer lacks are to a group after those in shared memory.
         bool filled = false;
+        bool folded = false; //!< two checks of a codeword in the halves of a word
     };
     //! None where the code does not suit the form.
     std::unique_ptr<chain_table> table(const form& f) const;
@@ -121,7 +134,7 @@ private:
     };
     class barriers;
 
-    void set_barriers(chain_table& table) const;
+    void set_barriers(chain_table& table, bool folded) const;
 
     // Deferred edges by their rounds, those that write the same bits, the others.
     std::vector<std::vector<edge>> d_layers;

@@ -39,6 +39,7 @@ protected:
 
     //! Blocks at once, of the device.
     unsigned blocks() const { return d_blocks; }
+    unsigned multiprocessors() const { return d_blocks / d_each; }
 
     //! Bytes for \p codewords whose blocks keep \p words each.
     std::size_t scratch_for(std::size_t codewords, std::size_t words) const

@@ -111,26 +111,49 @@ struct chain_thread {
 };
 
 // A layer: edges, head, up to whole vectors.
-template <unsigned MessageEdges>
+template <unsigned MessageEdges, bool Folded = false>
 struct chain_entry {
-    static constexpr unsigned words = chain_entry_words(MessageEdges);
+    static constexpr unsigned words = chain_entry_words(MessageEdges, Folded);
+    static constexpr unsigned edge_words = chain_edge_words(Folded);
     std::uint32_t word[words];
 
-    __device__ float shift(unsigned e) const { return __uint_as_float(word[2 * e]); }
-    __device__ float start(unsigned e) const { return __uint_as_float(word[2 * e + 1]); }
-    __device__ std::uint32_t head() const { return word[2 * MessageEdges]; }
+    __device__ float shift(unsigned e) const
+    {
+        return __uint_as_float(word[edge_words * e]);
+    }
+    __device__ float start(unsigned e) const
+    {
+        return __uint_as_float(word[edge_words * e + 1]);
+    }
+    __device__ std::uint32_t head() const { return word[edge_words * MessageEdges]; }
 
     // Address of edge e's posterior.
     template <bool SomeSpare>
     __device__ std::uint32_t place(unsigned e, const chain_thread<SomeSpare>& t) const
     {
-        constexpr float all = chain_table::bytes * 0x1p-149f;
+        constexpr float all = chain_table::bytes / (Folded ? 2 : 1) * 0x1p-149f;
         const float before = __saturatef(__fsub_rn(shift(e), t.j)); // 0 or 1
         const float first = SomeSpare ? fmaf(start(e), t.factor, t.address)
                                       : __fadd_rn(start(e), t.address);
         return __float_as_uint(fmaf(before, all, first));
     }
 
+    // Folded, what to turn edge e's posterior by, in bits: 16 where its halves are to be
+    // exchanged, else 0, modulo 32.
+    template <bool SomeSpare>
+    __device__ std::uint32_t turn(unsigned e, const chain_thread<SomeSpare>& t) const
+    {
+        static_assert(Folded);
+        const float before = __saturatef(__fsub_rn(shift(e), t.j));
+        const float turned = __uint_as_float(word[edge_words * e + 2]);
+        return __float_as_uint(fmaf(before, 16 * 0x1p-149f, turned));
+    }
+
+    // Words of a copy of all layers: after the last, kernels read one that nobody writes.
+    __host__ __device__ static constexpr unsigned copy_words(unsigned q)
+    {
+        return (q + 1) * words;
+    }
     // Copies all layers to shared memory; a thread of so many.
     __device__ static void copy(const std::uint32_t* entries,
                                 unsigned q,

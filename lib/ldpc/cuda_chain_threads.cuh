@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The threads of a block that decodes codes with a parity chain: one for each check of a
- * layer, of two chains of layers twice, and their barriers. */
+ * layer, or for two, of two chains of layers twice, and their barriers. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
@@ -14,14 +14,14 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-template <unsigned Chains>
+// Of a chain, \p Each have checks. \p Early: a chain says at the end of a phase that it
+// has written, and waits before the next; else it does both there, in fewer instructions.
+template <unsigned Chains, unsigned Each = chain_table::group, bool Early = true>
 class chain_threads
 {
-    static constexpr unsigned group = chain_table::group;
-
 public:
     //! Of a chain: with two, all of a warp, so that they meet at barriers.
-    static constexpr unsigned pitch = Chains > 1 ? (group + 31) / 32 * 32 : group;
+    static constexpr unsigned pitch = Chains > 1 ? (Each + 31) / 32 * 32 : Each;
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
@@ -32,26 +32,43 @@ public:
         : number(threadIdx.x),
           chain(Chains > 1 ? agreed(threadIdx.x / pitch) : 0),
           j(kept_in_register(threadIdx.x - pitch * chain)),
-          d_barrier(kept_in_each(chain + 1))
+          d_barrier(kept_in_each(chain + 1)),
+          d_phase(kept_in_each(first_phase + chain)),
+          d_phase_of_other(kept_in_each(first_phase + 1 - chain))
     {
+        make_barriers();
     }
     //! Whether there is a check j. A thread without one does what the others do, with
     //! memory of its own.
-    __device__ bool has_check() const { return Chains == 1 || j < group; }
+    __device__ bool has_check() const { return Chains == 1 || j < Each; }
 
     //! Words of shared memory that take the place of their posteriors.
-    static constexpr unsigned spare_words = Chains * (pitch - group);
+    static constexpr unsigned spare_words = Chains * (pitch - Each);
     //! Of the thread's, if it has no check.
-    __device__ unsigned spare() const { return chain * (pitch - group) + j - group; }
+    __device__ unsigned spare() const { return chain * (pitch - Each) + j - Each; }
 
     //! The barriers before a layer of that head.
-    __device__ void wait_before(std::uint32_t head) const
+    __device__ void wait_before(std::uint32_t head)
     {
         if (Chains > 1 && (head & chain_table::phase)) {
-            wait_for_all();
+            if constexpr (Early) {
+                sync<count>(d_phase);
+                d_phase ^= next_phase;
+            } else {
+                sync<count>(of_all);
+            }
         }
         if (head & chain_table::barrier) {
             wait_for_chain();
+        }
+    }
+    //! When all posteriors of a layer of that head are written, but for those of parity
+    //! bits, which the other chain uses phases later.
+    __device__ void written(std::uint32_t head)
+    {
+        if (Chains > 1 && Early && (head & chain_table::last_of_phase)) {
+            arrive<count>(d_phase_of_other);
+            d_phase_of_other ^= next_phase;
         }
     }
     __device__ void wait_for_chain() const
@@ -59,26 +76,85 @@ public:
         if constexpr (Chains == 1) {
             __syncthreads();
         } else {
-#ifdef GPUFEC_EMULATED
-            emulated_barrier(pitch);
-#else
-            asm volatile("bar.sync %0, %1;" ::"r"(d_barrier), "n"(pitch) : "memory");
-#endif
+            sync<pitch>(d_barrier);
         }
     }
 
 private:
-    // Other than __syncthreads(), it need not be one place in the program.
-    __device__ static void wait_for_all()
-    {
-#ifdef GPUFEC_EMULATED
-        __syncthreads();
-#else
-        asm volatile("bar.sync 3, %0;" ::"n"(count) : "memory");
-#endif
-    }
+    // Barriers with numbers: other than __syncthreads(), these need not be one place in
+    // the program. For an early phase a chain has two in turn, since the other one may
+    // arrive for the next before all of this one have left the last.
+    static constexpr std::uint32_t of_all = 3, first_phase = 4, next_phase = 2;
 
-    const std::uint32_t d_barrier; // of the chain
+#if defined(GPUFEC_EMULATED)
+    template <unsigned Threads>
+    __device__ static void sync(std::uint32_t barrier)
+    {
+        emulated_sync(barrier, Threads);
+    }
+    template <unsigned Threads>
+    __device__ static void arrive(std::uint32_t barrier)
+    {
+        emulated_arrive(barrier, Threads);
+    }
+    __device__ static void make_barriers() {}
+#elif defined(GPUFEC_CHECKED_BARRIERS)
+    // As objects in shared memory, which compute-sanitizer's racecheck knows, as it does
+    // not know barriers of some threads of a block.
+    template <unsigned>
+    __device__ void sync(std::uint32_t barrier) const
+    {
+        arrive<0>(barrier);
+        std::uint32_t done = 0;
+        while (!done) {
+            asm volatile("{\n"
+                         ".reg .pred p;\n"
+                         "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
+                         "selp.u32 %0, 1, 0, p;\n"
+                         "}"
+                         : "=r"(done)
+                         : "r"(object(barrier)), "r"(d_waited >> barrier & 1)
+                         : "memory");
+        }
+        d_waited ^= 1u << barrier;
+    }
+    template <unsigned>
+    __device__ static void arrive(std::uint32_t barrier)
+    {
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(object(barrier))
+                     : "memory");
+    }
+    __device__ void make_barriers() const
+    {
+        if (number < barriers) {
+            const unsigned threads = number == 1 || number == 2 ? pitch : count;
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(object(number)),
+                         "r"(threads));
+        }
+    }
+    static constexpr unsigned barriers = 8;
+    __device__ static std::uint32_t object(unsigned barrier)
+    {
+        __shared__ std::uint64_t objects[barriers];
+        return std::uint32_t(__cvta_generic_to_shared(objects + barrier));
+    }
+    mutable std::uint32_t d_waited = 0; // at each, modulo two
+#else
+    template <unsigned Threads>
+    __device__ static void sync(std::uint32_t barrier)
+    {
+        asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
+    }
+    template <unsigned Threads>
+    __device__ static void arrive(std::uint32_t barrier)
+    {
+        asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
+    }
+    __device__ static void make_barriers() {}
+#endif
+
+    const std::uint32_t d_barrier;           // of the chain
+    std::uint32_t d_phase, d_phase_of_other; // where it waits, and where it arrives
 };
 
 } // namespace device

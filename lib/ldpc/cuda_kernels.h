@@ -79,16 +79,16 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // The makers decline with nullptr where code or device do not suit their kernels; the
 // last two take every code.
 
-//! Layered, codes of DVB-S2: in int8 a plan of pairs or a folded one, whichever is faster
-//! for as many codewords as there are, else one of singles.
+//! Layered, codes of DVB-S2: in int8 a folded plan where each codeword has a
+//! multiprocessor to itself, for more one of pairs; else one of singles.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
-//! Of those, for int8: a pair of codewords per block. For large batches the fastest.
+//! Of those, for int8: a pair of codewords per block.
 std::unique_ptr<launch_plan>
 make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
-//! Of those, for int8: a codeword per block, folded.
+//! Of those, for int8: a codeword per block, folded: two of its checks in a word.
 std::unique_ptr<launch_plan>
 make_folded_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 

@@ -25,6 +25,8 @@ struct pair_variant {
 pair_variant choose_pairs(const chain_layers& layers, bool small);
 //! The same, of those that give LLRs.
 pair_variant choose_soft_pairs(const chain_layers& layers, bool small);
+//! The same, folded; they give LLRs or do not.
+pair_variant choose_folded(const chain_layers& layers);
 
 namespace {
 
@@ -37,7 +39,8 @@ template <
     bool External = false,
     unsigned Blocks =
         Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1,
-    unsigned Chains = 1>
+    unsigned Chains = 1,
+    bool Folded = false>
 pair_variant variant()
 {
     using d = pairs::decoder<MessageEdges,
@@ -47,7 +50,8 @@ pair_variant variant()
                              External,
                              Soft,
                              Blocks,
-                             Chains>;
+                             Chains,
+                             Folded>;
     return { pairs::decode_pairs<MessageEdges,
                                  SharedParity,
                                  SharedTable,
@@ -55,11 +59,12 @@ pair_variant variant()
                                  External,
                                  Soft,
                                  Blocks,
-                                 Chains>,
-             { MessageEdges, d::most_shared, d::most_deferred, External },
+                                 Chains,
+                                 Folded>,
+             { MessageEdges, d::most_shared, d::most_deferred, External, false, Folded },
              d::state_words,
              d::shared_bytes,
-             chain_threads<Chains>::count };
+             d::threads };
 }
 
 // For two chains of layers.

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Pairs of codewords in int8: the table of a code, its kernel, and the launch. */
+/* Pairs of codewords in int8, and single ones folded: the table of a code, and the launch
+ * of its kernel. */
 
 #include "cuda_pair_plan.h"
 #include "cuda_pair_variants.cuh"
@@ -23,8 +24,8 @@ public:
                unsigned multiprocessors)
         : pair_plan(rule, each, multiprocessors),
           d_table(std::move(table)),
-          d_entries(
-              cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
+          d_entries(cuda::uploaded(d_table->entries(v.form.message_edges, v.form.folded),
+                                   "table of a code")),
           d_variant(v),
           d_wrap_shared(wrap_shared)
     {
@@ -40,15 +41,17 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        // Where each codeword can have a block to itself, none shares one.
-        const unsigned at_once = frames.count <= blocks() ? 1 : 2;
-        d_variant.kernel<<<(frames.count + at_once - 1) / at_once,
-                           d_variant.threads,
-                           d_variant.shared_bytes(*d_table, d_wrap_shared),
-                           stream>>>(
-            *d_table,
-            arguments(
-                frames, stop, scratch, at_once, d_wrap_shared, stream, d_entries.get()));
+        // Where each codeword can have a multiprocessor to itself, none shares a block.
+        const unsigned at_once =
+            d_variant.form.folded || frames.count <= multiprocessors() ? 1 : 2;
+        const auto kernel = d_variant.kernel;
+        const auto table = *d_table;
+        const auto of_launch = arguments(
+            frames, stop, scratch, at_once, d_wrap_shared, stream, d_entries.get());
+        kernel<<<(frames.count + at_once - 1) / at_once,
+                 d_variant.threads,
+                 d_variant.shared_bytes(*d_table, d_wrap_shared),
+                 stream>>>(table, of_launch);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
@@ -59,15 +62,10 @@ private:
     const bool d_wrap_shared;
 };
 
-} // namespace
-
-pair_variant choose_pairs(const chain_layers& layers, bool small)
-{
-    return choose<false>(layers, small);
-}
-
+// With the kernel that choose() has for the layers of the code.
+template <class Choose>
 std::unique_ptr<launch_plan>
-make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
+make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& choose)
 {
     // Halves hold integers up to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
@@ -77,14 +75,14 @@ make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     }
     const pair_outgoing values(rule);
     const chain_layers layers(code);
-    const auto v = (soft ? choose_soft_pairs : choose_pairs)(layers, code.n() <= 16200);
+    const pair_variant v = choose(layers);
     auto table = v.kernel ? layers.table(v.form) : nullptr;
     if (!table || !values.follows(rule)) {
         return nullptr;
     }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (p.major < pairs::first_capability) {
+    if (p.major < pairs::first_capability && !v.form.folded) {
         return nullptr;
     }
     const bool wrap_shared = v.shared_bytes(*table, true) <= p.sharedMemPerBlockOptin;
@@ -102,6 +100,22 @@ make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     }
     return std::make_unique<pairs_plan>(
         std::move(table), values, v, wrap_shared, resident, p.multiProcessorCount);
+}
+
+} // namespace
+
+std::unique_ptr<launch_plan>
+make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
+{
+    return make_plan(code, rule, device, [&](const chain_layers& layers) {
+        return (soft ? choose_soft_pairs : choose_pairs)(layers, code.n() <= 16200);
+    });
+}
+
+std::unique_ptr<launch_plan>
+make_folded_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
+{
+    return make_plan(code, rule, device, choose_folded);
 }
 
 } // namespace device

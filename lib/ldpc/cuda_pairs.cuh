@@ -3,16 +3,16 @@
 
 /* Layered min-sum for the codes of DVB-S2 in int8: a block of threads decodes two
  * codewords in the halves of a half2, which holds these integers exactly, in units of
- * 2^-11.
+ * 2^-11; or, folded, one codeword, of which the halves are two checks.
  *
- * Thread j does check j·q + i in layer i. Shared memory holds the posteriors of the
- * message bits. The parity bits are a chain that a thread follows from layer to layer: of
- * bit c it keeps what check c + 1 leaves, and after check c the posterior goes on to the
- * next layer in a register; only from the last layer to the first it passes to the
- * neighbour. Where a code has two chains of layers (chain_order.h), a group of threads
- * follows either. Messages are kept compressed, in memory that the L2 cache holds: the
- * two least magnitudes of each check, and for each edge a sign and whether it has the
- * least.
+ * Thread j does check j·q + i in layer i, folded check (j + 180)·q + i too. Shared memory
+ * holds the posteriors of the message bits. The parity bits are a chain that a thread
+ * follows from layer to layer: of bit c it keeps what check c + 1 leaves, and after check
+ * c the posterior goes on to the next layer in a register; only from the last layer to
+ * the first it passes to the neighbour. Where a code has two chains of layers
+ * (chain_order.h), a group of threads follows either. Messages are kept compressed, in
+ * memory that the L2 cache holds: the two least magnitudes of each check, and for each
+ * edge a sign and whether it has the least.
  *
  * There is a barrier only before a layer that uses bits of a group in use since the last
  * one, so that warps drift apart; of all threads where the other chain used them. */
@@ -26,13 +26,14 @@
 #include "cuda_pairs.h"
 #include "cuda_soft.cuh"
 #include <cuda_fp16.h>
+#include <type_traits>
 #include <cstring>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 namespace pairs {
 
-// Major compute capability from which on there are kernels.
+// Major compute capability from which on there are kernels that are not folded.
 constexpr int first_capability = 8;
 
 constexpr unsigned group = chain_table::group;
@@ -72,6 +73,17 @@ struct constants {
           ones(kept_in_each(a.ones)),
           per_unit(value_of(kept_in_register(a.per_unit))),
           four_edges(value_of(kept_in_register(a.four_edges)))
+    {
+    }
+};
+
+// The rule of pair_arguments too, where registers are free.
+struct kept_rule {
+    std::uint32_t slope, floor, span;
+    __device__ explicit kept_rule(const pair_arguments& a)
+        : slope(kept_in_each(a.slope)),
+          floor(kept_in_each(a.floor)),
+          span(kept_in_each(a.span))
     {
     }
 };
@@ -274,8 +286,9 @@ class renewal
 public:
     Messages fresh;
 
-    __device__
-    renewal(half2 least, half2 second, const pair_arguments& a, const constants& k)
+    // The rule: pair_arguments, or kept_rule.
+    template <class Rule>
+    __device__ renewal(half2 least, half2 second, const Rule& a, const constants& k)
         : d_constants(k)
     {
         const half2 slope = value_of(a.slope), floor = value_of(a.floor);
@@ -345,7 +358,7 @@ private:
 };
 
 // Soft: LLRs are given out, for which the message to a check's own parity bit is kept
-// too.
+// too. Folded: the halves are two checks of one codeword, not one of two.
 template <unsigned MessageEdges,
           bool SharedParity,
           bool SharedTable,
@@ -353,10 +366,16 @@ template <unsigned MessageEdges,
           bool External,
           bool Soft,
           unsigned Blocks,
-          unsigned Chains>
+          unsigned Chains,
+          bool Folded = false>
 class decoder
 {
-    using block_threads = chain_threads<Chains>;
+    static_assert(!Folded || (SharedParity && SharedTable && !External));
+    static constexpr unsigned codewords = Folded ? 1 : 2;
+    // Words of a group's posteriors, and threads of a chain that have checks.
+    static constexpr unsigned group_words = group / (Folded ? 2 : 1);
+    // Of 24 warps enough can go on, so that instructions count more than waits.
+    using block_threads = chain_threads<Chains, group_words, Folded>;
     using parity = std::uint16_t; // bytes, 128 added
     // The parity bit before: edge 0.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
@@ -364,7 +383,7 @@ class decoder
     static constexpr unsigned pitch = block_threads::pitch;
     using kept = messages<edges, pitch>;
     static constexpr unsigned layer_words = kept::layer_words;
-    using entry = chain_entry<MessageEdges>;
+    using entry = chain_entry<MessageEdges, Folded>;
 
     // Whether a layer is prepared during the one before it: short ones, as far as
     // registers go.
@@ -374,8 +393,10 @@ class decoder
     // code to have twice.
     static constexpr unsigned depth = MessageEdges <= 5 ? 4 : MessageEdges <= 16 ? 2 : 1;
     static constexpr unsigned distance = depth + Ahead;
+    static_assert(depth <= chain_table::passed_after);
 
 public:
+    static constexpr unsigned threads = block_threads::count;
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
     static constexpr unsigned most_deferred = chain_most_deferred(MessageEdges);
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
@@ -385,9 +406,10 @@ public:
     static constexpr unsigned wrap_words = Chains * pitch + 4;
     static std::size_t shared_bytes(const chain_table& t, bool wrap)
     {
-        return 4 * (t.shared_groups * group + flag_words + block_threads::spare_words +
-                    (SharedTable ? t.q * entry::words : 0) +
-                    (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
+        return 4 *
+               (t.shared_groups * group_words + flag_words + block_threads::spare_words +
+                (SharedTable ? entry::copy_words(t.q) : 0) +
+                (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
@@ -402,11 +424,12 @@ public:
           d_j(d_threads.j),
           d_thread(d_j,
                    d_threads.has_check(),
-                   shared_words() + table.shared_groups * group + flag_words +
+                   shared_words() + table.shared_groups * group_words + flag_words +
                        d_threads.spare()),
           d_first(table.begins[d_threads.chain]),
           d_layers(table.begins[d_threads.chain + 1] - d_first),
-          d_constants(a)
+          d_constants(a),
+          d_rule(a)
     {
     }
 
@@ -431,14 +454,14 @@ private:
         const auto* const b =
             d_args.frames.input + d_args.frames.table[first + both].input;
         const auto q = d_table.q;
-        d_flags = shared_words() + d_table.shared_groups * group;
+        d_flags = shared_words() + d_table.shared_groups * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
             d_flags[0] = take_slot(d_args); // memory that no other block has
         }
         if constexpr (SharedTable) {
             d_entries = next;
-            next += q * entry::words;
+            next += entry::copy_words(q);
             entry::copy(
                 d_args.entries, q, d_entries, d_threads.number, block_threads::count);
         }
@@ -457,6 +480,9 @@ private:
         auto* const middle = d_wrap + pitch + 4;
         // A thread without a check has the place after the last neighbour's.
         d_before = (d_first > 0 ? middle : d_wrap + !d_threads.has_check()) + d_j;
+        if (follows_last()) {
+            d_before = d_wrap + group_words;
+        }
         d_after = (d_first + d_layers == q ? d_wrap + 1 : middle) + d_j;
         d_external = outside + wrap_words;
         load_parity(a, b);
@@ -475,7 +501,7 @@ private:
         for (std::uint32_t i = 1;; ++i) {
             if (d_args.stop.early_stop) {
                 const auto valid = agreed(satisfied(active));
-                for (unsigned w = 0; w < 2; ++w) {
+                for (unsigned w = 0; w < codewords; ++w) {
                     if (valid >> w & 1) {
                         finish(w, frame[w], i, 0);
                     }
@@ -487,9 +513,12 @@ private:
             }
             if (i >= d_args.stop.max_iterations) {
                 const auto violated = count_violated();
-                for (unsigned w = 0; w < 2; ++w) {
+                for (unsigned w = 0; w < codewords; ++w) {
                     if (active >> w & 1) {
-                        finish(w, frame[w], i, violated >> 16 * w & 0xffffu);
+                        finish(w,
+                               frame[w],
+                               i,
+                               Folded ? violated : violated >> 16 * w & 0xffffu);
                     }
                 }
                 return;
@@ -508,13 +537,47 @@ private:
         }
         write_decisions(w, d_args.frames.output + frame.output);
         if constexpr (Soft) {
-            write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
+            if (d_args.stop.soft != ldpc_soft_output::none) {
+                write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
+            }
         }
         __syncthreads(); // the other codeword may go on, and this one's posteriors with
                          // it
     }
 
     __device__ void load_messages(const std::uint8_t* a, const std::uint8_t* b)
+    {
+        if constexpr (Folded) {
+            load_halves(a);
+        } else {
+            load_codewords(a, b);
+        }
+    }
+    // Four bits of either half of a group at a time.
+    __device__ void load_halves(const std::uint8_t* a)
+    {
+        const auto* const from = reinterpret_cast<const std::uint32_t*>(a);
+        constexpr unsigned fours = group_words / 4;
+        constexpr unsigned together = 6; // so that many loads are on their way
+        constexpr auto threads = block_threads::count;
+        const auto all_fours = d_table.message_bits / 8;
+        for (unsigned i = d_threads.number; i < all_fours; i += together * threads) {
+            std::uint32_t x[together], y[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                const auto at = min(i + k * threads, all_fours - 1);
+                x[k] = __ldcs(from + at + at / fours * fours);
+                y[k] = __ldcs(from + at + at / fours * fours + fours);
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (i + k * threads < all_fours) {
+                    load_four(i + k * threads, x[k], y[k]);
+                }
+            }
+        }
+    }
+    __device__ void load_codewords(const std::uint8_t* a, const std::uint8_t* b)
     {
         const auto* const from = reinterpret_cast<const uint4*>(a);
         const auto* const and_from = reinterpret_cast<const uint4*>(b);
@@ -571,6 +634,11 @@ private:
         }
         const auto q = d_layers;
         const unsigned first = d_table.message_bits + d_j * d_table.q + d_first;
+        if constexpr (Folded) {
+            load_parity_halves(reinterpret_cast<const std::uint32_t*>(a) + first / 4,
+                               first % 4);
+            return;
+        }
         const auto* const from = reinterpret_cast<const uint4*>(a) + first / 16;
         const auto* const and_from = reinterpret_cast<const uint4*>(b) + first / 16;
         const unsigned vectors = (first % 16 + q + 15) / 16;
@@ -598,6 +666,27 @@ private:
         if (d_threads.number == 0) {
             d_wrap[0] = bits(all(missing));
         }
+    }
+    // The same bits of both checks, whole words of which they begin at a byte.
+    __device__ void load_parity_halves(const std::uint32_t* from, unsigned byte)
+    {
+        const unsigned words = (byte + d_layers + 3) / 4;
+        const unsigned apart = group_words * d_table.q / 4;
+        std::uint32_t last = 0;
+        constexpr unsigned together = 6;
+        for (unsigned v = 0; v < words; v += together) {
+            std::uint32_t x[together], y[together];
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                x[k] = __ldg(from + min(v + k, words - 1));
+                y[k] = __ldg(from + apart + min(v + k, words - 1));
+            }
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                load_parities(int(4 * (v + k)) - int(byte), x[k], y[k], last);
+            }
+        }
+        *d_after = bits(unpacked_parity(last));
     }
     __device__ void
     load_parities(int i, std::uint32_t x, std::uint32_t y, std::uint32_t& last)
@@ -648,12 +737,6 @@ private:
         return d_state + std::size_t(layer) * layer_words;
     }
 
-    // In device memory, of an edge's address.
-    __device__ std::uint32_t& external_at(std::uint32_t address) const
-    {
-        return d_external[(address - shared_begin()) / 4];
-    }
-
     // What is kept of a layer, fetched before it is needed.
     struct fetched {
         kept m;
@@ -694,9 +777,40 @@ private:
         }
     }
 
+    // Where a posterior is, and folded what to turn it by.
+    struct place {
+        std::uint32_t address, turn;
+    };
+    __device__ place place_of(const entry& layer, unsigned e) const
+    {
+        if constexpr (Folded) {
+            return { layer.place(e, d_thread), layer.turn(e, d_thread) };
+        } else {
+            return { layer.place(e, d_thread), 0 };
+        }
+    }
+    __device__ static std::uint32_t turned(std::uint32_t x, const place& p)
+    {
+        return Folded ? __funnelshift_l(x, x, p.turn) : x;
+    }
+    __device__ static std::uint32_t get_posterior(const place& p)
+    {
+        return turned(get_shared(p.address), p);
+    }
+    __device__ static void set_posterior(const place& p, half2 x)
+    {
+        set_shared(p.address, turned(bits(x), p));
+    }
+
+    // In device memory, of an edge's place.
+    __device__ std::uint32_t& external_at(const place& p) const
+    {
+        return d_external[(p.address - shared_begin()) / 4];
+    }
+
     // What can be had of a layer before the one before it is done.
     struct prepared {
-        std::uint32_t at[MessageEdges]; // where the posteriors are
+        place at[MessageEdges];
         kept m;
         half2 least, second;
         std::uint32_t head;
@@ -712,7 +826,7 @@ private:
         p.second = f.m.second(d_constants);
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            p.at[e] = edge.place(e, d_thread);
+            p.at[e] = place_of(edge, e);
         }
         if constexpr (!SharedParity) {
             p.own = f.own;
@@ -723,16 +837,21 @@ private:
     __device__ void iterate()
     {
         const auto q = d_layers;
-        chain c{ { layer_state(d_first), d_j } };
-        // The first layer's is the neighbour's of the last one. Nobody reads what thread
-        // 0 keeps of the bit that is not there.
-        c.at = d_first > 0 ? parity_at(d_first - 1, d_j)
-               : d_j == 0  ? parity_at(d_table.q, 0)
-                           : parity_at(d_table.q - 1, d_j - 1);
-        c.own = parity_at(d_first, d_j);
-        c.posterior = value_of(*d_before);
-        c.message = __hsub2(c.posterior, biased_parity(get_parity(c.at)));
-        c.layer = d_first;
+        // The first layer's is the neighbour's of the last one. Nobody reads what is kept
+        // of the bit before check 0, and of those of threads without a check.
+        auto* const at = d_first > 0 ? parity_at(d_first - 1, d_j)
+                         : d_j == 0 || !d_threads.has_check()
+                             ? parity_at(d_table.q, d_j)
+                             : parity_at(d_table.q - 1, d_j - 1);
+        const half2 before = value_of(posterior_before());
+        const std::uint32_t kept_before =
+            follows_last() ? *of_last_check() << 8 : get_parity(at);
+        chain c{ { layer_state(d_first), d_j },
+                 before,
+                 __hsub2(before, biased_parity(kept_before)),
+                 at,
+                 parity_at(d_first, d_j),
+                 d_first };
         fetched f[depth];
         prepared p[2];
 #pragma unroll
@@ -753,6 +872,10 @@ private:
         };
         for (unsigned n = q / depth; n > 0; --n) {
             layers(depth);
+            if (Folded && n == q / depth && follows_last()) {
+                // Of two halves, one is the bit of a check that is not there.
+                *of_last_check() = std::uint8_t(*parity_at(d_table.q, 0) >> 8);
+            }
         }
         layers(q % depth);
         *d_after = bits(c.posterior);
@@ -782,7 +905,7 @@ private:
             if (!Irregular || e < degree) {
                 t[e] = value_of(external && e + 1 == MessageEdges
                                     ? __ldcg(&external_at(at[e]))
-                                    : get_shared(at[e]));
+                                    : get_posterior(at[e]));
             }
         }
         if constexpr (Ahead) {
@@ -804,7 +927,7 @@ private:
             (e % 2 ? odd : even).take(t[e]);
         }
         even.merge(odd);
-        renewal<edges, kept> renewed(even.least, even.second, d_args, d_constants);
+        renewal<edges, kept> renewed(even.least, even.second, d_rule, d_constants);
 
         const half2 before = renewed.posterior(0, t_before);
 #pragma unroll
@@ -818,9 +941,12 @@ private:
                 if (external && e + 1 == MessageEdges) {
                     __stcg(&external_at(at[e]), bits(t[e]));
                 } else {
-                    set_shared(at[e], bits(t[e]));
+                    set_posterior(at[e], t[e]);
                 }
             }
+        }
+        if (!shares) {
+            d_threads.written(head);
         }
         set_parity(c.at, __byte_perm(bits(__hsub2(before, c.message)), 0, 0x4420));
         if constexpr (Soft) {
@@ -841,32 +967,33 @@ private:
         ++c.layer;
         if (shares) {
             write_shared_bits(head, degree, at, t);
+            d_threads.written(head);
         }
     }
 
     // Those of a layer in which bits take part more than once.
     __device__ void write_shared_bits(std::uint32_t head,
                                       unsigned degree,
-                                      const std::uint32_t (&at)[MessageEdges],
+                                      const place (&at)[MessageEdges],
                                       half2 (&t)[MessageEdges])
     {
         const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
 #pragma unroll
         for (unsigned e = 0; e < most_deferred; ++e) {
             if (e < deferred) { // the change
-                t[e] = __hsub2(t[e], value_of(get_shared(at[e])));
+                t[e] = __hsub2(t[e], value_of(get_posterior(at[e])));
             }
         }
         d_threads.wait_for_chain(); // all have read
 #pragma unroll
         for (unsigned e = 0; e < most_shared; ++e) {
             if ((e >= most_deferred || e >= deferred) && (!Irregular || e < degree)) {
-                set_shared(at[e], bits(t[e]));
+                set_posterior(at[e], t[e]);
             }
         }
         d_threads.wait_for_chain();
         const auto sum = [&](unsigned e) {
-            return bits(__hadd2(value_of(get_shared(at[e])), t[e]));
+            return __hadd2(value_of(get_posterior(at[e])), t[e]);
         };
         if (most_deferred > 1 && (head & chain_table::several_rounds)) {
 #pragma unroll
@@ -875,11 +1002,11 @@ private:
                     if (head >> (chain_table::round_at + e) & 1) {
                         d_threads.wait_for_chain();
                     }
-                    set_shared(at[e], sum(e));
+                    set_posterior(at[e], sum(e));
                 }
             }
         } else { // of different groups
-            std::uint32_t sums[most_deferred];
+            half2 sums[most_deferred];
 #pragma unroll
             for (unsigned e = 0; e < most_deferred; ++e) {
                 if (e < deferred) {
@@ -889,7 +1016,7 @@ private:
 #pragma unroll
             for (unsigned e = 0; e < most_deferred; ++e) {
                 if (e < deferred) {
-                    set_shared(at[e], sums[e]);
+                    set_posterior(at[e], sums[e]);
                 }
             }
         }
@@ -906,9 +1033,9 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             if (!Irregular || e < degree) {
-                const auto at = edge.place(e, d_thread);
+                const auto at = place_of(edge, e);
                 sum ^= external && e + 1 == MessageEdges ? __ldcg(&external_at(at))
-                                                         : get_shared(at);
+                                                         : get_posterior(at);
             }
         }
         return sum;
@@ -948,7 +1075,20 @@ private:
     // On the bit before the chain.
     __device__ std::uint32_t decision_before() const
     {
-        return d_first + d_j == 0 ? 0 : *d_before;
+        return !Folded && d_first + d_j == 0 ? 0 : posterior_before();
+    }
+
+    // Folded, thread 0 of the first chain: before its check 0 there is no bit, and before
+    // check 180 the last one of check 179.
+    __device__ bool follows_last() const { return Folded && d_first + d_j == 0; }
+    __device__ std::uint8_t* of_last_check() const
+    {
+        return reinterpret_cast<std::uint8_t*>(parity_at(d_table.q - 1, group_words - 1));
+    }
+    __device__ std::uint32_t posterior_before() const
+    {
+        const std::uint32_t x = *d_before;
+        return follows_last() ? __byte_perm(x, bits(all(missing)), 0x1054) : x;
     }
 
     // Which of the codewords in \p candidates satisfy every check.
@@ -962,10 +1102,10 @@ private:
             std::uint32_t sum = 0;
             each_sum(
                 first, min(end, d_layers), before, [&sum](std::uint32_t s) { sum |= s; });
-            if (__syncthreads_or(sum & 0x8000u)) {
+            if (__syncthreads_or(Folded ? sum : sum & 0x8000u)) {
                 candidates &= ~1u;
             }
-            if (__syncthreads_or(sum >> 16)) {
+            if (!Folded && __syncthreads_or(sum >> 16)) {
                 candidates &= ~2u;
             }
             if (candidates == 0) {
@@ -975,7 +1115,7 @@ private:
         return candidates;
     }
 
-    // Of both codewords, in half words.
+    // Of both codewords, in half words; folded, of the one.
     __device__ std::uint32_t count_violated()
     {
         if (d_threads.number == 0) {
@@ -984,7 +1124,9 @@ private:
         __syncthreads();
         std::uint32_t before = decision_before();
         std::uint32_t count = 0;
-        each_sum(0, d_layers, before, [&](std::uint32_t s) { count += s >> 15; });
+        each_sum(0, d_layers, before, [&](std::uint32_t s) {
+            count += Folded ? unsigned(__popc(s)) : s >> 15;
+        });
         atomicAdd(d_flags + 1, count);
         __syncthreads();
         return d_flags[1];
@@ -995,21 +1137,11 @@ private:
     {
         const auto K = d_table.message_bits;
         const auto end = (d_args.stop.out_bits + 31) / 32 * 4;
-        const auto inside = External ? d_table.shared_groups * (group / 8) : K / 8;
         for (unsigned i = d_threads.number; i < end; i += block_threads::count) {
             std::uint32_t byte = 0;
             if (i < K / 8) {
-                uint4 x, y;
-                if (!External || i < inside) {
-                    x = reinterpret_cast<const uint4*>(shared_words())[2 * i];
-                    y = reinterpret_cast<const uint4*>(shared_words())[2 * i + 1];
-                } else {
-                    const auto* const from =
-                        reinterpret_cast<const uint4*>(d_external) + 2 * (i - inside);
-                    x = __ldcg(from);
-                    y = __ldcg(from + 1);
-                }
-                byte = four_signs(x, w) << 4 | four_signs(y, w);
+                byte = four_signs(four_of(2 * i, w)) << 4 |
+                       four_signs(four_of(2 * i + 1, w));
             }
             output[i] = std::uint8_t(byte);
         }
@@ -1019,9 +1151,12 @@ private:
             auto* const out = reinterpret_cast<std::uint32_t*>(output);
             const auto end = d_threads.has_check() ? d_first + d_layers : d_first;
             for (unsigned i = d_first; i < end; ++i) {
-                if (parity_decision(i) >> (w ? 31 : 15) & 1) {
-                    const unsigned bit = K + d_j * d_table.q + i;
-                    atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
+                const auto decisions = parity_decision(i);
+                for (unsigned h = first_half(w); h < end_half(w); ++h) {
+                    if (decisions >> (h ? 31 : 15) & 1) {
+                        const unsigned bit = K + check_of(h) * d_table.q + i;
+                        atomicOr(out + bit / 32, 0x80u >> bit % 8 << bit % 32 / 8 * 8);
+                    }
                 }
             }
         }
@@ -1029,50 +1164,83 @@ private:
     __device__ void write_llrs(unsigned w, const soft_writer& llrs) const
     {
         const auto K = d_table.message_bits;
-        const auto inside = External ? d_table.shared_groups * group : K;
-        for (unsigned i = 4 * d_threads.number; i < K; i += 4 * block_threads::count) {
-            const auto x =
-                !External || i < inside
-                    ? reinterpret_cast<const uint4*>(shared_words())[i / 4]
-                    : __ldcg(reinterpret_cast<const uint4*>(d_external + i - inside));
-            const float four[] = { of_codeword(x.x, w),
-                                   of_codeword(x.y, w),
-                                   of_codeword(x.z, w),
-                                   of_codeword(x.w, w) };
-            llrs.write_four<std::int8_t>(i, four);
+        for (unsigned i = d_threads.number; i < K / 4; i += block_threads::count) {
+            const auto [x, h] = four_of(i, w);
+            const float four[] = { of_codeword(x.x, h),
+                                   of_codeword(x.y, h),
+                                   of_codeword(x.z, h),
+                                   of_codeword(x.w, h) };
+            llrs.write_four<std::int8_t>(4 * i, four);
         }
         if (!d_threads.has_check()) {
             return;
         }
         // Of a parity bit: what is kept, and the message that its own check sent.
-        soft_writer::run<std::int8_t> run(llrs, K + d_j * d_table.q + d_first);
-        typename kept::place state(layer_state(d_first), d_j);
-        for (unsigned i = d_first; i < d_first + d_layers; ++i) {
-            kept m;
-            m.load(state, i - d_first);
-            m.open();
-            const half2 sum = unpacked_parity(get_parity(parity_at(i, d_j)));
-            const half2 less =
-                m.without(sum, own_edge, m.least(d_constants), m.second(d_constants));
-            run.add(of_codeword(bits(__hfma2(sum, all(2), __hneg2(less))), w));
+        for (unsigned h = first_half(w); h < end_half(w); ++h) {
+            soft_writer::run<std::int8_t> run(llrs,
+                                              K + check_of(h) * d_table.q + d_first);
+            const typename kept::place state(layer_state(d_first), d_j);
+            for (unsigned i = d_first; i < d_first + d_layers; ++i) {
+                kept m;
+                m.load(state, i - d_first);
+                m.open();
+                const half2 sum = unpacked_parity(get_parity(parity_at(i, d_j)));
+                const half2 less =
+                    m.without(sum, own_edge, m.least(d_constants), m.second(d_constants));
+                run.add(of_codeword(bits(__hfma2(sum, all(2), __hneg2(less))), h));
+            }
+            run.end();
         }
-        run.end();
     }
 
-    __device__ static std::uint32_t four_signs(const uint4& x, unsigned w)
+    // The halves that codeword w has, and the check of the thread in a half.
+    __device__ static constexpr unsigned first_half(unsigned w) { return w; }
+    __device__ static constexpr unsigned end_half(unsigned w)
     {
-        const unsigned s = w ? 31 : 15;
-        return (x.x >> s & 1) << 3 | (x.y >> s & 1) << 2 | (x.z >> s & 1) << 1 |
-               (x.w >> s & 1);
+        return Folded ? 2 : w + 1;
+    }
+    __device__ unsigned check_of(unsigned half) const
+    {
+        return d_j + (Folded ? half * group_words : 0);
+    }
+
+    // Posteriors of four successive message bits, in a half of the words.
+    struct four {
+        uint4 words;
+        unsigned half;
+    };
+    // The i-th four of codeword w.
+    __device__ four four_of(unsigned i, unsigned w) const
+    {
+        const auto* const shared = reinterpret_cast<const uint4*>(shared_words());
+        if constexpr (Folded) {
+            const unsigned halves = i / (group_words / 4); // of groups, before this one
+            return { shared[i - (halves + 1) / 2 * (group_words / 4)], halves % 2 };
+        }
+        if constexpr (External) {
+            const auto inside = d_table.shared_groups * (group / 4);
+            if (i >= inside) {
+                return { __ldcg(reinterpret_cast<const uint4*>(d_external) + i - inside),
+                         w };
+            }
+        }
+        return { shared[i], w };
+    }
+    __device__ static std::uint32_t four_signs(const four& x)
+    {
+        const unsigned s = x.half ? 31 : 15;
+        return (x.words.x >> s & 1) << 3 | (x.words.y >> s & 1) << 2 |
+               (x.words.z >> s & 1) << 1 | (x.words.w >> s & 1);
     }
 
     const chain_table& d_table;
     const pair_arguments& d_args;
-    const block_threads d_threads;
+    block_threads d_threads;
     const unsigned d_j;
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // of the thread's chain
     const constants d_constants;
+    const std::conditional_t<Folded, kept_rule, const pair_arguments&> d_rule;
     std::uint32_t* d_flags; // the block's part of the state; violated checks
     parity* d_parity;
     // Posteriors of the last layer's parity bits, of check j − 1 at j; after them those
@@ -1091,22 +1259,30 @@ template <unsigned MessageEdges,
           bool External,
           bool Soft,
           unsigned Blocks,
-          unsigned Chains>
-__global__ void __launch_bounds__(chain_threads<Chains>::count, Blocks)
+          unsigned Chains,
+          bool Folded>
+__global__ void __launch_bounds__(chain_threads<Chains, group / (Folded ? 2 : 1)>::count,
+                                  Blocks)
     decode_pairs(const __grid_constant__ chain_table table,
                  const __grid_constant__ pair_arguments arguments)
 {
-#if __CUDA_ARCH__ >= 800
-    decoder<MessageEdges,
-            SharedParity,
-            SharedTable,
-            Irregular,
-            External,
-            Soft,
-            Blocks,
-            Chains>(table, arguments)
-        .run();
+#if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
+    constexpr bool has_code = true;
+#else
+    constexpr bool has_code = Folded;
 #endif
+    if constexpr (has_code) {
+        decoder<MessageEdges,
+                SharedParity,
+                SharedTable,
+                Irregular,
+                External,
+                Soft,
+                Blocks,
+                Chains,
+                Folded>(table, arguments)
+            .run();
+    }
 }
 
 } // namespace pairs

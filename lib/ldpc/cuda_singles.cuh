@@ -421,7 +421,7 @@ public:
     {
         return 4 * ((t.shared_groups + filled) * group + flag_words +
                     block_threads::spare_words +
-                    (shared_table ? t.q * entry::words + wrap_words : 0) +
+                    (shared_table ? entry::copy_words(t.q) + wrap_words : 0) +
                     (queued ? Queue : layers) * Chains * kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
@@ -457,7 +457,7 @@ public:
         auto* outside = d_state + std::size_t(kept::layer_words) * (q + distance);
         if constexpr (shared_table) {
             d_entries = next;
-            next += q * entry::words;
+            next += entry::copy_words(q);
             entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
         // Those of the last layer, of check j − 1 at j; those between the chains.
@@ -825,6 +825,7 @@ private:
                 set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
             }
         }
+        d_threads.written(head);
         posterior_before = __fadd_rn(t[own], renewed.message(own, t[own]));
         kept fresh;
         renewed.keep(fresh, leaves);
@@ -1041,7 +1042,7 @@ private:
 
     const chain_table& d_table;
     const single_arguments& d_args;
-    const block_threads d_threads;
+    block_threads d_threads;
     const unsigned d_j;
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // of the thread's chain

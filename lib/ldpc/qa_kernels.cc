@@ -91,6 +91,11 @@ void check_code(const ldpc_code& code,
                 ldpc_precision precision = ldpc_precision::int8)
 {
     SCOPED_TRACE(code.name());
+#ifdef GPUFEC_EMULATED // has kernels of pairs for few edges
+    if (make == device::make_pairs_plan && code.largest_check_degree() > 7) {
+        return;
+    }
+#endif
     for (const bool early : { true, false }) {
         setup s;
         s.codes = { code };
@@ -283,17 +288,7 @@ TEST(ldpc_kernels, llrs_of_circulants_equal_the_cpu)
     check_circulants(ldpc_soft_output::extrinsic);
 }
 
-#ifndef GPUFEC_EMULATED // the others are for devices alone
-
-TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
-
 TEST(ldpc_kernels, folded_equals_the_cpu) { check_every_code(device::make_folded_plan); }
-
-TEST(ldpc_kernels, llrs_of_pairs_equal_the_cpu)
-{
-    check_every_code(device::make_pairs_plan, ldpc_soft_output::posterior);
-    check_every_code(device::make_pairs_plan, ldpc_soft_output::extrinsic);
-}
 
 TEST(ldpc_kernels, llrs_of_folded_equal_the_cpu)
 {
@@ -301,4 +296,30 @@ TEST(ldpc_kernels, llrs_of_folded_equal_the_cpu)
     check_every_code(device::make_folded_plan, ldpc_soft_output::extrinsic);
 }
 
-#endif
+TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
+
+TEST(ldpc_kernels, llrs_of_pairs_equal_the_cpu)
+{
+    check_every_code(device::make_pairs_plan, ldpc_soft_output::posterior);
+    check_every_code(device::make_pairs_plan, ldpc_soft_output::extrinsic);
+}
+
+TEST(ldpc_kernels, irregular_layers_equal_the_cpu)
+{
+    if (no_device()) {
+        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+    }
+    std::mt19937 random(42);
+    struct {
+        const char *size, *rate;
+    } const codes[] = { { "normal", "13/45" }, // two chains
+                        { "short", "7/15" } };
+    for (const auto make : { device::make_folded_plan, device::make_pairs_plan }) {
+        for (const auto& c : codes) {
+            check_code(ldpc_code::standard("dvbs2x", c.size, c.rate),
+                       make,
+                       random,
+                       ldpc_soft_output::none);
+        }
+    }
+}

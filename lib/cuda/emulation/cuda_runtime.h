@@ -70,8 +70,9 @@ void emulate(dim3 grid,
 
 void __syncwarp();
 void __syncthreads();
-// Of so many threads, from a multiple of that on.
-void emulated_barrier(unsigned threads);
+// bar.sync and bar.arrive: a barrier with a number, for which so many threads come.
+void emulated_sync(unsigned number, unsigned threads);
+void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);
 
 // Gives the 32 values of a warp, each lane's own being \p mine.

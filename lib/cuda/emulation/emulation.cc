@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t stack_bytes = 1 << 16;
 
-enum class barrier { none, warp, part, block };
+enum class barrier { none, warp, numbered, block };
 
 struct copy {
     void* to;
@@ -51,6 +51,7 @@ struct thread {
     ucontext_t context;
     std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
     barrier waits;
+    unsigned number; // of the barrier, if it is a numbered one
     bool done;
     unsigned exchanges, votes; // so far
     std::vector<copy> copies;  // on their way
@@ -64,7 +65,7 @@ struct warp {
 thread_local std::vector<thread> threads;
 thread_local std::vector<warp> warps;
 thread_local std::array<bool, 3> votes;
-thread_local unsigned part_threads;
+thread_local std::array<unsigned, 16> arrived; // at numbered barriers
 thread_local ucontext_t scheduler;
 thread_local const std::function<void()>* kernel_of_block;
 
@@ -124,7 +125,7 @@ void run_block(std::size_t shared_bytes)
         order.push_back(order.size());
     }
     votes = {};
-    part_threads = 0;
+    arrived = {};
     const auto done = [](const thread& t) { return t.done; };
     while (!std::all_of(threads.begin(), threads.end(), done)) {
         std::shuffle(order.begin(), order.end(), turns());
@@ -138,10 +139,6 @@ void run_block(std::size_t shared_bytes)
             swapcontext(&scheduler, &threads[number].context);
             // At once, so that a warp can run ahead of the others.
             release(number / 32 * 32, 32, barrier::warp);
-        }
-        for (std::size_t i = 0; part_threads > 0 && i < threads.size();
-             i += part_threads) {
-            release(i, part_threads, barrier::part);
         }
         release(0, threads.size(), barrier::block);
         const bool stuck =
@@ -159,10 +156,34 @@ void run_block(std::size_t shared_bytes)
 
 void __syncwarp() { wait(barrier::warp); }
 void __syncthreads() { wait(barrier::block); }
-void emulated_barrier(unsigned count)
+namespace {
+
+void count_arrival(unsigned number, unsigned count)
 {
-    part_threads = count;
-    wait(barrier::part);
+    if (++arrived[number] == count) {
+        arrived[number] = 0;
+        for (auto& t : threads) {
+            if (t.waits == barrier::numbered && t.number == number) {
+                t.waits = barrier::none;
+            }
+        }
+    }
+}
+
+} // namespace
+
+void emulated_arrive(unsigned number, unsigned count)
+{
+    count_arrival(number, count);
+    wait(barrier::none); // others may run ahead
+}
+void emulated_sync(unsigned number, unsigned count)
+{
+    auto& t = self();
+    t.waits = barrier::numbered;
+    t.number = number;
+    count_arrival(number, count);
+    swapcontext(&t.context, &scheduler);
 }
 
 int __syncthreads_or(int predicate)

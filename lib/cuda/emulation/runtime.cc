@@ -325,7 +325,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
     FAILS_IF_TOLD("cudaGetDeviceProperties");
     *to = {};
     std::strcpy(to->name, "emulated");
-    to->major = 8;
+    to->major = 9;
     to->multiProcessorCount = 2;
     to->sharedMemPerBlockOptin = to->sharedMemPerMultiprocessor = 227 << 10;
     return cudaSuccess;
