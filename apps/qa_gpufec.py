@@ -375,10 +375,10 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_sum_product_on_the_same_noise(self):
-        arguments = ["--range", "1.1", "--max-frames", "60", "--min-frame-errors", "0",
+        arguments = ["--max-frames", "60", "--min-frame-errors", "0",
                      "--sim-threads", "2", "--max-iterations", "20", "--reference"]
-        for more in (["--precision", "int8"],
-                     ["--precision", "float", "--soft-input", "float"]):
+        for more in (["--range", "1.1", "--precision", "int8"],
+                     ["--range", "0.95", "--precision", "float", "--soft-input", "float"]):
             point = self.ber(*arguments, *more)["points"][0]
             self.assertEqual(point["sum_product"]["frames"], 60)
             # Both wrong now and then, sum-product no more often.
