@@ -410,7 +410,10 @@ void measure_arrays(double duration)
     const std::pair<const char*, copy> ways[] = {
         { "memcpy", plain },
         { "rep movsb", string_move },
-        { "copy_past_caches", copy_past_caches },
+        { "copy_past_caches",
+          [](std::byte* to, const std::byte* from, std::size_t n) {
+              copy_past_caches(to, from, n);
+          } },
         { "four pages in turn", four_pages },
         { "non-temporal, 64 bytes", streaming },
     };

@@ -12,12 +12,12 @@ namespace gr::gpufec {
 
 namespace {
 
-constexpr std::size_t line = 64, worth_it = 16 << 10;
+[[maybe_unused]] constexpr std::size_t line = 64, worth_it = 16 << 10;
 
 #ifdef __SSE2__
 // Both copy whole fours of lines, to the beginning of a line, and say how many bytes.
 
-// A Xeon stores twice as many lines per second as one piece than as four.
+// A Xeon copies by whole lines one and a half times as fast as by quarters.
 __attribute__((target("avx512f"))) std::size_t
 copy_whole_lines(std::byte* to, const std::byte* from, std::size_t count)
 {
@@ -46,15 +46,26 @@ std::size_t copy_quarter_lines(std::byte* to, const std::byte* from, std::size_t
 
 } // namespace
 
-void copy_past_caches(std::byte* to, const std::byte* from, std::size_t count)
+bool stores_whole_lines()
+{
+#ifdef __SSE2__
+    return __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
+void copy_past_caches(std::byte* to,
+                      const std::byte* from,
+                      std::size_t count,
+                      [[maybe_unused]] bool whole_lines)
 {
 #ifdef __SSE2__
     if (count >= worth_it) {
+        const auto copy_lines = whole_lines ? copy_whole_lines : copy_quarter_lines;
         auto done = -reinterpret_cast<std::uintptr_t>(to) % line;
         std::memcpy(to, from, done);
-        done += (__builtin_cpu_supports("avx512f")
-                     ? copy_whole_lines
-                     : copy_quarter_lines)(to + done, from + done, count - done);
+        done += copy_lines(to + done, from + done, count - done);
         _mm_sfence();
         to += done;
         from += done;

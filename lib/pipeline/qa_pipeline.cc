@@ -437,11 +437,14 @@ TEST(copy_past_caches, copies_pieces_of_any_size_to_any_place)
          { 0, 1, 63, 16383, 16384, 16385, 16447, 65536, 70000 }) {
         for (const unsigned first : { 0u, 1u, 15u, 48u, 63u }) {
             for (const unsigned before : { 0u, 7u, 64u }) {
-                std::fill(to.begin(), to.end(), std::byte(0x55));
-                copy_past_caches(to.data() + before, from.data() + first, count);
                 std::vector<std::byte> wanted(to.size(), std::byte(0x55));
                 std::copy_n(from.begin() + first, count, wanted.begin() + before);
-                EXPECT_EQ(to, wanted) << count << ' ' << first << ' ' << before;
+                for (const bool whole_lines : { false, stores_whole_lines() }) {
+                    std::fill(to.begin(), to.end(), std::byte(0x55));
+                    copy_past_caches(
+                        to.data() + before, from.data() + first, count, whole_lines);
+                    EXPECT_EQ(to, wanted) << count << ' ' << first << ' ' << before;
+                }
             }
         }
     }
