@@ -392,18 +392,8 @@ private:
         for (unsigned e = 0; e < Degree; ++e) {
             t[e] = m.without(t[e], e, least, second);
         }
-        pairs::two_least even(t[0], t[1]);
-        if constexpr (Degree == 3) {
-            even.take(t[2]);
-        } else {
-            pairs::two_least odd(t[2], t[3]);
-#pragma unroll
-            for (unsigned e = 4; e < Degree; ++e) {
-                (e % 2 ? odd : even).take(t[e]);
-            }
-            even.merge(odd);
-        }
-        pairs::renewal<Degree> renewed(even.least, even.second, d_args, d_constants);
+        const auto heard = pairs::least_of(t);
+        pairs::renewal<Degree> renewed(heard.least, heard.second, d_args, d_constants);
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
             set_shared(at[e], bits(renewed.posterior(e, t[e])));

@@ -139,6 +139,24 @@ struct two_least {
     }
 };
 
+// Of all edges of a check, in two chains of operations.
+template <unsigned Edges>
+__device__ two_least least_of(const half2 (&t)[Edges])
+{
+    two_least even(t[0], t[1]);
+    if constexpr (Edges == 3) {
+        even.take(t[2]);
+    } else {
+        two_least odd(t[2], t[3]);
+#pragma unroll
+        for (unsigned e = 4; e < Edges; ++e) {
+            (e % 2 ? odd : even).take(t[e]);
+        }
+        even.merge(odd);
+    }
+    return even;
+}
+
 // The messages of a thread's check in both codewords. A half word has for each of eight
 // edges a sign and a mark, "has the least", from the top down; the last word's lowest
 // bit has the decision on the parity bit before.
