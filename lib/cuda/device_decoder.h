@@ -6,12 +6,16 @@
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICE_DECODER_H
 #define INCLUDED_GPUFEC_CUDA_DEVICE_DECODER_H
 
+#include "device_turns.h"
 #include "runtime.h"
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -24,6 +28,7 @@ constexpr std::size_t page_locked_bytes = 64u << 20;
 struct device_slot {
     stream queue;
     event done, copied;
+    std::exception_ptr failure; // of a batch that had waited for its turn
 };
 
 //! Slots with a stream each, on which other work keeps its place among their batches.
@@ -68,9 +73,11 @@ public:
     void submit(unsigned slot, const Job& job, const batch_memory& memory) override
     {
         use();
-        auto& s = d_slots.at(slot);
-        enqueue(s, job, memory, [](const char*) {});
-        complete(s);
+        if (d_waiting.empty() && d_turn.begin()) {
+            put(d_slots.at(slot), job, memory);
+        } else {
+            d_waiting.push_back({ slot, job, memory });
+        }
     }
     cudaStream_t stream_of(unsigned slot) override
     {
@@ -79,17 +86,27 @@ public:
     bool finished(unsigned slot) override
     {
         use();
-        const auto state = cudaEventQuery(d_slots.at(slot).done.get());
+        put_waiting();
+        auto& s = d_slots.at(slot);
+        if (s.failure) {
+            std::rethrow_exception(std::exchange(s.failure, nullptr));
+        }
+        if (waits(slot)) {
+            return false;
+        }
+        const auto state = cudaEventQuery(s.done.get());
         if (state == cudaErrorNotReady) {
             return false;
         }
         check(state, "decoding");
         return true;
     }
+    void drop() noexcept override { d_waiting.clear(); }
 
     bool quiet(std::chrono::milliseconds limit) noexcept override
     {
         using clock = std::chrono::steady_clock;
+        drop();
         const auto end = clock::now() + limit;
         cudaSetDevice(d_device);
         for (auto& s : d_slots) {
@@ -102,10 +119,12 @@ public:
             }
         }
         cudaGetLastError();
+        d_turn.leave();
         return true;
     }
     void give_up() noexcept override
     {
+        d_turn.leave();
         std::lock_guard<std::mutex> lock(d_notifying);
         d_notify = nullptr;
     }
@@ -144,8 +163,11 @@ public:
     }
 
 protected:
+    //! \p long_batches: a batch takes some milliseconds, however few pieces it has.
     //! \throws std::runtime_error if there is no such usable device
-    explicit device_decoder(int device) : d_device(device)
+    explicit device_decoder(int device, bool long_batches = false)
+        : d_device(device),
+          d_turn(device_turns::of(device), long_batches, [this] { wake(); })
     {
         select(device);
         cudaDeviceProp properties;
@@ -193,6 +215,45 @@ protected:
     std::vector<Slot> d_slots;
 
 private:
+    // A batch whose turn has not come.
+    struct waiting_batch {
+        unsigned slot;
+        Job job;
+        batch_memory memory;
+    };
+
+    bool waits(unsigned slot) const
+    {
+        return std::any_of(d_waiting.begin(), d_waiting.end(), [slot](const auto& b) {
+            return b.slot == slot;
+        });
+    }
+
+    void put_waiting()
+    {
+        while (!d_waiting.empty() && d_turn.begin()) {
+            const auto batch = std::move(d_waiting.front());
+            d_waiting.pop_front();
+            auto& s = d_slots.at(batch.slot);
+            try {
+                put(s, batch.job, batch.memory);
+            } catch (...) {
+                s.failure = std::current_exception(); // for who asks for this one
+            }
+        }
+    }
+
+    void put(Slot& s, const Job& job, const batch_memory& memory)
+    {
+        try {
+            enqueue(s, job, memory, [](const char*) {});
+            complete(s);
+        } catch (...) {
+            d_turn.end();
+            throw;
+        }
+    }
+
     // The caller is told once what was enqueued on the slot is done.
     void complete(Slot& s)
     {
@@ -208,6 +269,13 @@ private:
     // On a thread of the runtime.
     void notify()
     {
+        d_turn.end();
+        wake();
+    }
+
+    // On any thread.
+    void wake()
+    {
         std::lock_guard<std::mutex> lock(d_notifying);
         if (d_notify) {
             d_notify();
@@ -218,6 +286,8 @@ private:
     cudaEvent_t d_last_copied = nullptr; // of the slot that copied last
     std::mutex d_notifying;
     std::function<void()> d_notify;
+    std::deque<waiting_batch> d_waiting; // who came first comes first
+    device_turns::place d_turn;          // last: it may call wake()
 };
 
 } // namespace cuda

@@ -1023,7 +1023,7 @@ class cuda_sync : public device_decoder<job, sync_slot>
 {
 public:
     cuda_sync(const setup& setup, std::size_t frames, unsigned slots, int device)
-        : device_decoder(device),
+        : device_decoder(device, true),
           d_setup(setup),
           d_geometry(make_geometry(setup)),
           d_launch(make_launch_plan(setup, device)),

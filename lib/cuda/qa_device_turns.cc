@@ -1,0 +1,132 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "cuda/device_turns.h"
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+
+namespace gr::gpufec {
+namespace cuda {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A decoder's place, which notes in \p woken that it was called.
+struct decoder {
+    decoder(const std::shared_ptr<device_turns>& turns,
+            bool long_ones,
+            std::string& woken,
+            char name)
+        : place(turns, long_ones, [&woken, name] { woken += name; })
+    {
+    }
+    unsigned begin(unsigned batches, device_turns::clock::time_point now = {})
+    {
+        unsigned begun = 0;
+        while (begun < batches && place.begin(now)) {
+            ++begun;
+        }
+        return begun;
+    }
+    device_turns::place place;
+};
+
+class device_turns_of : public testing::Test
+{
+protected:
+    std::shared_ptr<device_turns> turns = std::make_shared<device_turns>();
+    std::string woken;
+    // With long batches: a, b and c; with short ones: s.
+    decoder a{ turns, true, woken, 'a' }, b{ turns, true, woken, 'b' },
+        c{ turns, true, woken, 'c' }, s{ turns, false, woken, 's' };
+    const device_turns::clock::time_point start{ 1h };
+};
+
+TEST_F(device_turns_of, who_is_alone_waits_for_nobody)
+{
+    EXPECT_EQ(a.begin(16, start), 16u);
+}
+
+TEST_F(device_turns_of, short_batches_never_wait)
+{
+    EXPECT_EQ(a.begin(3, start), 3u);
+    EXPECT_EQ(s.begin(16, start), 16u);
+}
+
+TEST_F(device_turns_of, few_long_batches_are_on_the_device_while_others_work)
+{
+    EXPECT_EQ(s.begin(1, start), 1u);
+    EXPECT_EQ(a.begin(3, start), 2u);
+    s.place.end();
+    EXPECT_EQ(woken, ""); // a short batch made no place
+    EXPECT_EQ(a.begin(1, start), 0u);
+    a.place.end();
+    EXPECT_EQ(woken, "a");
+    EXPECT_EQ(a.begin(3, start), 1u);
+    // The other has long done nothing.
+    EXPECT_EQ(a.begin(3, start + 2 * device_turns::at_work), 3u);
+}
+
+TEST_F(device_turns_of, who_waits_longest_is_woken_first)
+{
+    EXPECT_EQ(a.begin(2, start), 2u);
+    EXPECT_EQ(c.begin(1, start), 0u);
+    EXPECT_EQ(b.begin(1, start), 0u);
+    EXPECT_EQ(b.begin(1, start), 0u);
+    a.place.end();
+    EXPECT_EQ(woken, "cb");
+    EXPECT_EQ(b.begin(2, start), 1u);
+    EXPECT_EQ(c.begin(1, start), 0u);
+    b.place.end();
+    EXPECT_EQ(woken, "cbbc");
+}
+
+TEST_F(device_turns_of, who_waits_longest_begins_first)
+{
+    EXPECT_EQ(a.begin(2, start), 2u);
+    EXPECT_EQ(b.begin(1, start + 1us), 0u);
+    EXPECT_EQ(c.begin(1, start + 2us), 0u);
+    a.place.end(start + 3us);
+    EXPECT_EQ(woken, "bc");
+    // Nobody overtakes b, which may be on its way, though others are here already.
+    EXPECT_EQ(a.begin(1, start + 4us), 0u);
+    EXPECT_EQ(c.begin(1, start + 4us), 0u);
+    EXPECT_EQ(b.begin(2, start + 5us), 1u);
+    a.place.end(start + 6us);
+    EXPECT_EQ(woken, "bcacb");
+    EXPECT_EQ(a.begin(1, start + 7us), 0u);
+    // It is not waited for long.
+    EXPECT_EQ(a.begin(1, start + 2 * device_turns::kept), 1u);
+    // Where nothing runs any more nobody would wake who waited.
+    a.place.end(start + 8us);
+    b.place.end(start + 9us);
+    EXPECT_EQ(a.begin(1, start + 10us), 1u);
+}
+
+TEST_F(device_turns_of, who_leaves_holds_nobody_up)
+{
+    EXPECT_EQ(a.begin(2, start), 2u);
+    EXPECT_EQ(b.begin(1, start), 0u);
+    a.place.leave();
+    EXPECT_EQ(woken, "b");
+    EXPECT_EQ(b.begin(3, start), 2u);
+    a.place.end(); // of what it had on the device
+    EXPECT_EQ(b.begin(1, start), 0u);
+
+    auto d = std::make_unique<decoder>(turns, true, woken, 'd');
+    EXPECT_EQ(d->begin(1, start), 0u);
+    woken.clear();
+    d.reset();
+    EXPECT_EQ(woken, "b");
+}
+
+TEST(device_turns, are_those_of_a_device)
+{
+    EXPECT_EQ(device_turns::of(0), device_turns::of(0));
+    EXPECT_NE(device_turns::of(0), device_turns::of(1));
+}
+
+} // namespace
+} // namespace cuda
+} // namespace gr::gpufec
