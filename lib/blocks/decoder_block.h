@@ -602,7 +602,7 @@ private:
         const auto ring = this->detail()->output(0);
         const auto needed =
             lends_output() && active_backend() == "cuda" ? engine().output_bytes() : 0;
-        bool taken = needed == 0;
+        bool taken = needed == 0 || !pages_can_be_replaced;
         for (std::size_t i = 0; i < ring->nreaders(); ++i) {
             const auto* const next =
                 dynamic_cast<ring_borrower*>(ring->reader(i)->link().get());

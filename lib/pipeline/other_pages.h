@@ -13,6 +13,14 @@
 
 namespace gr::gpufec {
 
+//! Whether devices go on with the old pages: some of those behind other processors than
+//! these read the processor's page tables, and follow the exchange.
+#if defined(__x86_64__)
+constexpr bool pages_can_be_replaced = true;
+#else
+constexpr bool pages_can_be_replaced = false;
+#endif
+
 /*! Replaces the pages of a ring of \p bytes, which are mapped twice, one mapping behind
  * the other; says whether it could. What the ring holds stays as it is, and may be read
  * meanwhile, but not written. The old pages are left to the device that has locked them.
