@@ -483,12 +483,12 @@ TEST(pipeline, what_a_device_that_is_given_up_may_write_is_replaced)
         } else {
             EXPECT_THROW(late(), device_timeout_error);
         }
+        cpu.finish(2); // where it decodes that
         EXPECT_EQ(wanted, 1u);
         EXPECT_EQ(told, unsigned(replaced));
         EXPECT_EQ(cpu.submitted, replaced ? std::vector<int>{ 2 } : std::vector<int>());
         EXPECT_EQ(p.active().backend(), "fallback");
         if (replaced) {
-            cpu.finish(2);
             ASSERT_NE(p.ready(), nullptr);
             EXPECT_EQ(p.ready()->lent.to, nullptr); // the CPU's is copied
             EXPECT_EQ(int(p.ready()->output[0]), 2);
