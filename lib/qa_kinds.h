@@ -114,7 +114,11 @@ public:
 
     //! Lends it to \p d; what is pulled first lies \p first bytes from its beginning.
     output_ring(decoder& d, std::size_t first, bool replaceable)
-        : d_decoder(d), d_written(first), d_read(first), d_random(first)
+        : d_decoder(d),
+          d_replaceable(replaceable),
+          d_written(first),
+          d_read(first),
+          d_random(first)
     {
         auto* const both =
             mmap(nullptr, 2 * size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -122,10 +126,7 @@ public:
         if (both == MAP_FAILED || !put_other_pages(d_base, size)) {
             throw std::bad_alloc();
         }
-        d_lent = d.lock_output(d_base, 2 * size, [this, replaceable] {
-            ++replaced;
-            return replaceable && put_other_pages(d_base, size);
-        });
+        begin();
     }
     output_ring(const output_ring&) = delete;
     ~output_ring()
@@ -133,6 +134,14 @@ public:
         if (!lent_is_kept) {
             munmap(d_base, 2 * size);
         }
+    }
+
+    void begin()
+    {
+        d_lent = d_decoder.lock_output(d_base, 2 * size, [this] {
+            ++replaced;
+            return d_replaceable && put_other_pages(d_base, size);
+        });
     }
 
     void end()
@@ -187,6 +196,7 @@ private:
     }
 
     decoder& d_decoder;
+    const bool d_replaceable;
     char* d_base = nullptr;
     std::size_t d_written, d_read; // places
     std::mt19937 d_random;

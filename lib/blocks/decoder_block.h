@@ -113,9 +113,11 @@ public:
                 d_detail = this->detail();
                 restart();
                 borrow_input();
-                borrow_output();
                 publish_status("started", engine().active_device());
             });
+        }
+        if (d_failure.empty()) {
+            guarded([this] { borrow_output(); });
         }
         return Block::start();
     }
@@ -661,7 +663,7 @@ private:
     std::string d_backend;
     int d_batch = 0;
 
-    bool d_may_borrow = false;
+    bool d_may_borrow = false;  // the ring before it
     gr::buffer_sptr d_borrowed; // ring that the decoder reads its input from in place
     gr::buffer_sptr d_borrowed_output; // and that it puts its output to
     const pmt::pmt_t d_status_port;

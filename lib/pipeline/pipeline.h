@@ -137,8 +137,8 @@ public:
     //! Submits the slot that filling() gives.
     void submit(const Job& job) { submit(job, d_turn[d_fill]->memory.input); }
 
-    //! Submits it with input that the caller keeps as it is until release(), as memory
-    //! that is \p lent for its output; without lock_output() that does not count.
+    //! Submits it with input that the caller keeps as it is until release(), and so the
+    //! memory that is \p lent for its output, which counts after lock_output() alone.
     void submit(const Job& job, const std::byte* from, const lent_output& lent = {})
     {
         auto& s = *d_turn[d_fill];

@@ -50,7 +50,7 @@ inline void check_run_options(const run_options& run, std::size_t most_pieces)
 
 /*!
  * \brief A room's decoder as a stream: owns the pipeline, the deadline of a batch that
- * waits, and the input that is lent; fails over, and says what decodes.
+ * waits, and what is lent for input and output; fails over, and says what decodes.
  *
  * The room's own decoder, derived from it, cuts the stream into pieces and puts results
  * together. \tparam Room see backends.h
