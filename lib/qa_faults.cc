@@ -517,6 +517,43 @@ TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
     faults::release();
 }
 
+// It may write late where output was lent: then that is other memory.
+TYPED_TEST(faulty, a_ring_does_not_suffer_from_a_device_that_hangs)
+{
+    const leak_on_purpose leaks;
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    const bool lends = this->decode_to_ring(this->run(), 4000).ring->in_place > 0;
+    const auto calls = faults::calls();
+    const auto copies =
+        std::size_t(std::count(calls.begin(), calls.end(), "cudaMemcpyAsync"));
+    auto r = this->run();
+    r.device_timeout_ms = 30;
+    unsigned replaced = 0;
+    for (const bool replaceable : { true, false }) {
+        for (const auto k : { std::size_t(0), copies / 3, copies - 1 }) {
+            faults::begin();
+            faults::hang("cudaMemcpyAsync", k);
+            outcome o;
+            try {
+                o = this->decode_to_ring(r, 4000, replaceable);
+                EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+                EXPECT_EQ(o.backend, "cpu");
+                EXPECT_TRUE(replaceable || o.ring->replaced == 0) << k;
+                replaced += o.ring->replaced;
+            } catch (const device_timeout_error& error) {
+                EXPECT_FALSE(replaceable) << error.what();
+            }
+            EXPECT_FALSE(faults::waited_for_ever()) << k;
+            faults::release();
+#ifndef GPUFEC_EMULATED // whose copies find memory by its address
+            EXPECT_TRUE(!o.ring || o.ring->is_as_written());
+#endif
+        }
+    }
+    EXPECT_EQ(replaced > 0, lends);
+}
+
 TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
 {
     const leak_on_purpose leaks;

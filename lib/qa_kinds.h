@@ -8,6 +8,7 @@
 
 #include "lab/sync_map/simulation.h"
 #include "ldpc/qa_support.h"
+#include "pipeline/other_pages.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/gpufec/viterbi.h>
@@ -16,8 +17,11 @@
 #include <chrono>
 #include <cmath>
 #include <complex>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -27,20 +31,24 @@ namespace qa {
 
 using bytes = std::vector<std::uint8_t>;
 
+class output_ring;
+
 //! A decoder of some kind with input for it, cut into portions that are a piece or more;
 //! input that says the same whichever bit a positive value means.
 struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    ~user() { engine.reset(); } // first: it may still read what is lent
+    ~user() { engine.reset(); } // first: it may still use what is lent
 
     std::unique_ptr<decoder> engine;
     //! Pushes what is taken of portion number f from item \p first on; says how many
     //! items.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
-    std::function<bytes()> pull; // what there is
-    std::size_t portion;         // items
+    //! Pulls some of what there is to \p to; says how many bytes.
+    std::function<std::size_t(std::uint8_t* to, std::size_t room)> pull;
+    std::size_t portion;                    // items
+    std::shared_ptr<output_ring> ring = {}; //!< that output is pulled to, if one is lent
 };
 
 //! Whether rings are leaked, which devices that are given up may go on reading.
@@ -97,6 +105,105 @@ private:
     std::size_t d_kept = 0, d_taken = 0;
 };
 
+//! A ring as GNU Radio's, mapped twice, that is lent for output. Its reader lags behind.
+class output_ring
+{
+public:
+    static constexpr std::size_t size = 4096;
+    static constexpr std::size_t least_room = 600; // for the largest frame
+
+    //! Lends it to \p d; what is pulled first lies \p first bytes from its beginning.
+    output_ring(decoder& d, std::size_t first, bool replaceable)
+        : d_decoder(d),
+          d_replaceable(replaceable),
+          d_written(first),
+          d_read(first),
+          d_random(first)
+    {
+        auto* const both =
+            mmap(nullptr, 2 * size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        d_base = static_cast<char*>(both);
+        if (both == MAP_FAILED || !put_other_pages(d_base, size)) {
+            throw std::bad_alloc();
+        }
+        begin();
+    }
+    output_ring(const output_ring&) = delete;
+    ~output_ring()
+    {
+        if (!lent_is_kept) {
+            munmap(d_base, 2 * size);
+        }
+    }
+
+    void begin()
+    {
+        d_lent = d_decoder.lock_output(d_base, 2 * size, [this] {
+            ++replaced;
+            return d_replaceable && put_other_pages(d_base, size);
+        });
+    }
+
+    void end()
+    {
+        if (std::exchange(d_lent, false)) {
+            d_decoder.end_lending_output();
+            d_decoder.unlock_output(d_base);
+        }
+    }
+
+    //! Pulls to \p some; what a device has put into the ring by itself is taken from
+    //! there.
+    std::size_t pull(user& u, bytes& some)
+    {
+        EXPECT_TRUE(is_as_written());
+        d_read += d_random() % (d_written - d_read + 1);
+        d_read = std::max(
+            d_read, d_written + least_room - std::min(d_written + least_room, size - 1));
+        const auto free = size - 1 - (d_written - d_read);
+        if (d_lent) {
+            d_decoder.lend_output(at(d_written), free);
+        }
+        std::fill(some.begin(), some.end(), 0xee);
+        const auto n = u.pull(some.data(), d_random() % 2 ? free : least_room);
+        const auto untouched = [](std::uint8_t x) { return x == 0xee; };
+        if (n >= 4 && std::all_of(some.begin(), some.begin() + n, untouched)) {
+            std::memcpy(some.data(), at(d_written), n);
+            in_place += n;
+        } else {
+            std::memcpy(at(d_written), some.data(), n);
+        }
+        d_written += n;
+        d_unread.insert(d_unread.end(), some.begin(), some.begin() + n);
+        return n;
+    }
+
+    //! Whether the ring holds what was written and not read.
+    bool is_as_written()
+    {
+        d_unread.erase(d_unread.begin(),
+                       d_unread.end() - std::ptrdiff_t(d_written - d_read));
+        return std::equal(d_unread.begin(), d_unread.end(), at(d_read));
+    }
+
+    unsigned replaced = 0;    //!< how often other pages were wanted
+    std::size_t in_place = 0; //!< bytes that devices have put there
+
+private:
+    std::uint8_t* at(std::size_t place) const
+    {
+        return reinterpret_cast<std::uint8_t*>(d_base) + place % size;
+    }
+
+    decoder& d_decoder;
+    const bool d_replaceable;
+    char* d_base = nullptr;
+    std::size_t d_written, d_read; // places
+    std::mt19937 d_random;
+    std::deque<std::uint8_t> d_unread;
+    bool d_lent;
+};
+
 struct viterbi_streams {
     static constexpr unsigned portions = 24;
     static user
@@ -121,10 +228,8 @@ struct viterbi_streams {
                      return decoder->push(items->data() + 2 * D * f + first,
                                           2 * D - first);
                  },
-                 [=] {
-                     bytes out(1 << 12);
-                     out.resize(decoder->pull_packed(out.data(), out.size()));
-                     return out;
+                 [=](std::uint8_t* to, std::size_t room) {
+                     return decoder->pull_packed(to, room);
                  },
                  2 * D };
     }
@@ -162,11 +267,10 @@ struct viterbi_lent {
                      }
                      return ring->lend(*decoder, 2 * D - first);
                  },
-                 [=] {
-                     bytes out(1 << 12);
-                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                 [=](std::uint8_t* to, std::size_t room) {
+                     const auto n = decoder->pull_packed(to, room);
                      ring->take_back(*decoder);
-                     return out;
+                     return n;
                  },
                  2 * D };
     }
@@ -195,10 +299,8 @@ struct viterbi_frames {
                  [=](unsigned f, std::size_t first) {
                      return decoder->push(items->data() + n * f + first, n - first);
                  },
-                 [=] {
-                     bytes out(1 << 12);
-                     out.resize(decoder->pull_bits(out.data(), out.size()));
-                     return out;
+                 [=](std::uint8_t* to, std::size_t room) {
+                     return decoder->pull_bits(to, room);
                  },
                  n };
     }
@@ -206,18 +308,19 @@ struct viterbi_frames {
 
 // What a decoder of bits, or of extrinsic LLRs, gives; of LLRs with the sign of bit 0.
 template <bool Llrs>
-bytes pull_ldpc(ldpc_decoder& decoder, unsigned positive_bit)
+std::size_t pull_ldpc(ldpc_decoder& decoder,
+                      unsigned positive_bit,
+                      std::uint8_t* to,
+                      std::size_t room)
 {
-    bytes out(1 << 10);
     if constexpr (!Llrs) {
-        out.resize(decoder.pull_packed(out.data(), out.size()));
-        return out;
+        return decoder.pull_packed(to, room);
     }
-    out.resize(decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out.data()), out.size()));
-    for (auto& x : out) {
-        x = positive_bit ? std::uint8_t(-x) : x;
+    const auto n = decoder.pull_llrs(reinterpret_cast<std::int8_t*>(to), room);
+    for (std::size_t i = 0; i < n; ++i) {
+        to[i] = positive_bit ? std::uint8_t(-to[i]) : to[i];
     }
-    return out;
+    return n;
 }
 
 template <bool Llrs>
@@ -253,7 +356,9 @@ struct ldpc_frames_of {
                          decoder->push(items->data() + 120 * f + first, n - first);
                      return first + taken == n ? 120 - first : taken;
                  },
-                 [=] { return pull_ldpc<Llrs>(*decoder, positive_bit); },
+                 [=](std::uint8_t* to, std::size_t room) {
+                     return pull_ldpc<Llrs>(*decoder, positive_bit, to, room);
+                 },
                  120 };
     }
 };
@@ -298,10 +403,10 @@ struct ldpc_lent {
                      return first < n ? ring->lend(*decoder, n - first)
                                       : ring->skip(*decoder, 120 - first);
                  },
-                 [=] {
-                     auto out = pull_ldpc<Llrs>(*decoder, positive_bit);
+                 [=](std::uint8_t* to, std::size_t room) {
+                     const auto n = pull_ldpc<Llrs>(*decoder, positive_bit, to, room);
                      ring->take_back(*decoder);
-                     return out;
+                     return n;
                  },
                  120 };
     }
@@ -351,13 +456,12 @@ struct ldpc_symbol_frames {
                                 ? decoder->push(items.data() + 60 * f + first, n - first)
                                 : 60 - first;
                  },
-                 [=] {
-                     bytes out(1 << 10);
-                     out.resize(decoder->pull_packed(out.data(), out.size()));
+                 [=](std::uint8_t* to, std::size_t room) {
+                     const auto n = decoder->pull_packed(to, room);
                      if (Lent) {
                          ring->take_back(*decoder);
                      }
-                     return out;
+                     return n;
                  },
                  60 };
     }
@@ -374,15 +478,18 @@ sync_kind(const run_options& run, sync_mode mode, unsigned positive_bit)
     return o;
 }
 
-//! What is decoded of frames that can be pulled.
-inline bytes pulled_frames(sync_decoder& decoder)
+//! What is decoded of a frame, if one can be pulled.
+inline std::size_t pull_frame(sync_decoder& decoder, std::uint8_t* to, std::size_t room)
 {
-    bytes out;
-    for (sync_decoder::frame f; decoder.pull(f);) {
-        const auto* const from = static_cast<const std::uint8_t*>(f.output);
-        out.insert(out.end(), from, from + f.output_bytes);
+    sync_decoder::frame f;
+    if (!decoder.pull(f)) {
+        return 0;
     }
-    return out;
+    EXPECT_LE(f.output_bytes, room);
+    if (!f.in_place) {
+        std::memcpy(to, f.output, f.output_bytes);
+    }
+    return f.output_bytes;
 }
 
 template <sync_mode Mode>
@@ -416,7 +523,9 @@ struct sync_frames {
                          decoder->push(frame.data() + first, frame.size() - first);
                      return first + taken == frame.size() ? most - first : taken;
                  },
-                 [=] { return pulled_frames(*decoder); },
+                 [=](std::uint8_t* to, std::size_t room) {
+                     return pull_frame(*decoder, to, room);
+                 },
                  most };
     }
 };
@@ -464,10 +573,10 @@ struct sync_lent {
                      }
                      return there == all && *ended ? most - first : there - first;
                  },
-                 [=] {
-                     auto out = pulled_frames(*decoder);
+                 [=](std::uint8_t* to, std::size_t room) {
+                     const auto n = pull_frame(*decoder, to, room);
                      ring->take_back(*decoder);
-                     return out;
+                     return n;
                  },
                  most };
     }
@@ -481,6 +590,7 @@ struct outcome {
     bytes output;
     std::vector<std::string> errors, warnings, infos;
     std::string backend; // at the end
+    std::shared_ptr<output_ring> ring;
 };
 
 //! Decodes with a decoder of a kind and notes what it tells.
@@ -502,12 +612,10 @@ protected:
 
     static void take(user& u, outcome& o)
     {
-        for (;;) {
-            const auto some = u.pull();
-            if (some.empty()) {
-                return;
-            }
-            o.output.insert(o.output.end(), some.begin(), some.end());
+        bytes some(1 << 12);
+        while (const auto n =
+                   u.ring ? u.ring->pull(u, some) : u.pull(some.data(), some.size())) {
+            o.output.insert(o.output.end(), some.begin(), some.begin() + n);
         }
     }
 
@@ -541,6 +649,20 @@ protected:
         auto u = Kind::make(run, hooks_to(o), positive_bit);
         push_all(u, o, Kind::portions);
         finish(u, o);
+        return o;
+    }
+
+    // The same with a ring lent for output, where that can be, from a place of it on.
+    outcome
+    decode_to_ring(const run_options& run, std::size_t first, bool replaceable = true)
+    {
+        outcome o;
+        auto u = Kind::make(run, hooks_to(o), 0);
+        u.ring = std::make_shared<output_ring>(*u.engine, first, replaceable);
+        push_all(u, o, Kind::portions);
+        finish(u, o);
+        u.ring->end();
+        o.ring = u.ring;
         return o;
     }
 

@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H
 
 #include "parameters.h"
+#include "pipeline/other_pages.h"
 #include "pipeline/refuse.h"
 #include "tag_queue.h"
 #include <gnuradio/block.h>
@@ -65,6 +66,17 @@ private:
     std::atomic<bool> d_waking{ false }; // a message is on its way to the block
 };
 
+//! A block that may read its input where it lies.
+class ring_borrower
+{
+public:
+    //! Known once topologies are checked.
+    virtual bool may_borrow_input() const = 0;
+
+protected:
+    ~ring_borrower() = default;
+};
+
 /*!
  * \brief A block around a decoder.
  *
@@ -73,14 +85,16 @@ private:
  * works or sleeps. \tparam Block the public block, with one or two inputs
  */
 template <class Block>
-class decoder_block : public Block
+class decoder_block : public Block, public ring_borrower
 {
 public:
     bool check_topology(int, int) override
     {
-        widen_input();
+        d_may_borrow = lends() && active_backend() == "cuda";
+        widen_buffers();
         return true;
     }
+    bool may_borrow_input() const override { return d_may_borrow; }
 
     bool start() override
     {
@@ -102,13 +116,16 @@ public:
                 publish_status("started", engine().active_device());
             });
         }
+        if (d_failure.empty()) {
+            guarded([this] { borrow_output(); });
+        }
         return Block::start();
     }
 
-    // Also called by lock(), after which the scheduler writes the ring anew.
+    // Also called by lock(), after which the scheduler writes the rings anew.
     bool stop() override
     {
-        return_input();
+        return_rings();
         return Block::stop();
     }
 
@@ -250,6 +267,10 @@ protected:
     }
     //! Whether the input is decoded where it lies in the ring, if that can be.
     virtual bool lends() const { return true; }
+    //! Whether what is pulled is what the decoder may put in its place by itself.
+    virtual bool lends_output() const { return true; }
+    //! Bytes that were pulled from the decoder and not given.
+    virtual std::size_t held_output() const { return 0; }
 
     // What it is given.
 
@@ -371,8 +392,13 @@ protected:
     tag_queue d_tags;        // by output item of the stream, until it is given
 
     //! To be called by a derived class's destructor, while the decoder is there.
-    void return_input()
+    void return_rings()
     {
+        if (d_borrowed_output) {
+            guarded([this] { engine().end_lending_output(); });
+            engine().unlock_output(const_cast<char*>(d_borrowed_output->base()));
+            d_borrowed_output.reset();
+        }
         if (d_borrowed) {
             guarded([this] { engine().end_lending(); });
             engine().unlock_lent(const_cast<char*>(d_borrowed->base()));
@@ -448,6 +474,10 @@ private:
         if (input_items.size() > 1) {
             second = look_at(1, input_items[1]);
         }
+        if (d_borrowed_output) {
+            const auto free = space() * d_output_size, held = held_output();
+            engine().lend_output(out + held, free - std::min(held, free));
+        }
         const auto lent = engine().lent();
         in.taken = lent;
         d_consumed = 0;
@@ -512,11 +542,19 @@ private:
             d_first, available, fetch, [this](const tag_t& tag) { return note(tag); });
     }
 
+    // Items of the output for which there is room. Only this block takes some of it.
+    std::size_t space() const
+    {
+        const auto ring = this->detail()->output(0);
+        gr::thread::scoped_lock guard(*ring->mutex());
+        return ring->space_available();
+    }
+
     // Called before the buffers are made. A GPU decodes faster than threads hand small
     // ones to each other: the scheduler gives the block upstream a ring of twice the
     // items that one output multiple takes. Downstream finds at least as much in its ring
     // as usual.
-    void widen_input()
+    void widen_buffers()
     {
         const bool as_the_user_says =
             this->output_multiple_set() || this->max_output_buffer(0) > 0;
@@ -535,7 +573,11 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        this->set_min_output_buffer(4 * this->output_multiple());
+        // The output of every slot, and half as much that is given and read meanwhile.
+        const auto out = lends_output() ? engine().output_bytes() : 0;
+        const auto to_lend = out <= widest_buffer_bytes * devices() ? out + out / 2 : 0;
+        this->set_min_output_buffer(
+            std::max<long>(4l * this->output_multiple(), to_lend / d_output_size));
     }
 
     // A GPU reads the input from the ring where it lies, if that can be page-locked and
@@ -544,29 +586,65 @@ private:
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
-        const auto bytes = ring->bufsize() * d_input_size;
-        const auto needed =
-            engine().input_bytes() + ring->link()->output_multiple() * d_input_size;
         if (!lends() || active_backend() != "cuda" || !engine().can_lend()) {
             return;
         }
+        const auto needed =
+            engine().input_bytes() + ring->link()->output_multiple() * d_input_size;
+        d_borrowed = borrowed(ring, "input", needed, [&](char* base, std::size_t bytes) {
+            return engine().lock_lent(base, 2 * bytes);
+        });
+    }
+
+    // A GPU puts the output into the ring, where it will be given, if that has room for
+    // all that is in flight. One that the next block's GPU may read in place is left to
+    // that.
+    void borrow_output()
+    {
+        const auto ring = this->detail()->output(0);
+        const auto needed =
+            lends_output() && active_backend() == "cuda" ? engine().output_bytes() : 0;
+        bool taken = needed == 0 || !pages_can_be_replaced;
+        for (std::size_t i = 0; i < ring->nreaders(); ++i) {
+            const auto* const next =
+                dynamic_cast<ring_borrower*>(ring->reader(i)->link().get());
+            taken |= next && next->may_borrow_input();
+        }
+        if (taken) {
+            return;
+        }
+        d_borrowed_output =
+            borrowed(ring, "output", needed, [&](char* base, std::size_t bytes) {
+                return engine().lock_output(
+                    base, 2 * bytes, [=] { return put_other_pages(base, bytes); });
+            });
+    }
+
+    // The ring, if lock(base, bytes) has locked its pages; says why it is not so.
+    template <class Lock>
+    gr::buffer_sptr borrowed(const gr::buffer_sptr& ring,
+                             const char* what,
+                             std::size_t needed,
+                             Lock&& lock)
+    {
+        const auto bytes = ring->bufsize() * ring->get_sizeof_item();
         const bool mapped_twice =
             ring->get_mapping_type() == buffer_mapping_type::double_mapped;
         const char* const reason =
             bytes <= needed ? "is too small"
             : !mapped_twice ? "is not mapped twice"
-            : !engine().lock_lent(const_cast<char*>(ring->base()), 2 * bytes)
+            : !lock(const_cast<char*>(ring->base()), bytes)
                 ? "cannot be page-locked, or the device lacks memory"
                 : nullptr;
         if (!reason) {
-            d_borrowed = ring;
-        } else {
-            this->d_logger->info("input is copied: its buffer of {} KiB {}; {} KiB are "
-                                 "wanted",
-                                 bytes >> 10,
-                                 reason,
-                                 needed >> 10);
+            return ring;
         }
+        this->d_logger->info("{} is copied: its buffer of {} KiB {}; {} KiB are wanted",
+                             what,
+                             bytes >> 10,
+                             reason,
+                             needed >> 10);
+        return {};
     }
 
     //! CUDA devices that batches are dealt to.
@@ -585,7 +663,9 @@ private:
     std::string d_backend;
     int d_batch = 0;
 
+    bool d_may_borrow = false;  // the ring before it
     gr::buffer_sptr d_borrowed; // ring that the decoder reads its input from in place
+    gr::buffer_sptr d_borrowed_output; // and that it puts its output to
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;
 };

@@ -34,7 +34,7 @@ public:
                         std::optional<symbol_input> symbols,
                         std::size_t item_bytes,
                         bool esn0_by_tags);
-    ~gpu_ldpc_dvbs2_impl() override { return_input(); }
+    ~gpu_ldpc_dvbs2_impl() override { return_rings(); }
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
@@ -45,6 +45,7 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
+    bool lends_output() const override { return !d_bbframes && (d_packed || d_soft); }
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }

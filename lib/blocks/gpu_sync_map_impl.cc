@@ -285,7 +285,9 @@ std::size_t gpu_sync_map_impl::pull(std::byte* out, std::size_t room, std::uint6
         hold_input_tags(f, first_item);
         const auto* const bytes = static_cast<const std::byte*>(f.output);
         if (f.output_bytes <= (room - given) * d_output_size) {
-            std::memcpy(out + given * d_output_size, bytes, f.output_bytes);
+            if (!f.in_place) {
+                std::memcpy(out + given * d_output_size, bytes, f.output_bytes);
+            }
             given += f.output_bytes / d_output_size;
         } else {
             d_rest.assign(bytes, bytes + f.output_bytes);

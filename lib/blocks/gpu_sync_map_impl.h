@@ -27,7 +27,7 @@ public:
                       bool bounds,
                       status_tags tags,
                       std::size_t frame_items);
-    ~gpu_sync_map_impl() override { return_input(); }
+    ~gpu_sync_map_impl() override { return_rings(); }
 
     bool check_topology(int ninputs, int noutputs) override;
 
@@ -49,6 +49,7 @@ public:
 
 private:
     decoder& engine() override { return *d_decoder; }
+    std::size_t held_output() const override { return d_rest.size() - d_rest_given; }
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;

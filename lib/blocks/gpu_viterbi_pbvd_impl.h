@@ -25,7 +25,7 @@ public:
                           bool packed_output,
                           const std::string& length_tag_key,
                           double status_period_s);
-    ~gpu_viterbi_pbvd_impl() override { return_input(); }
+    ~gpu_viterbi_pbvd_impl() override { return_rings(); }
 
     bool start() override;
     bool stop() override;
@@ -45,6 +45,7 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
+    bool lends_output() const override { return d_packed; }
     std::size_t devices() const override { return d_options.devices.size(); }
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;

@@ -201,6 +201,29 @@ protected:
               "copy to the host");
     }
 
+    //! The output of a batch, of which a user's own memory takes what it gets of it.
+    void copy_output(Slot& s,
+                     const batch_memory& memory,
+                     const void* output,
+                     std::size_t bytes)
+    {
+        const auto& [to, rows] = memory.lent;
+        const auto* const from = static_cast<const std::byte*>(output) + rows.first;
+        if (!to || rows.pitch == rows.bytes) {
+            return to ? copy_out(s, to, from, rows.total())
+                      : copy_out(s, memory.output, output, bytes);
+        }
+        check(cudaMemcpy2DAsync(to,
+                                rows.bytes,
+                                from,
+                                rows.pitch,
+                                rows.bytes,
+                                rows.rows,
+                                cudaMemcpyDefault,
+                                s.queue.get()),
+              "copy to the host");
+    }
+
     //! Waits for all slots.
     void settle() noexcept
     {

@@ -117,7 +117,7 @@ private:
         cuda::check(cudaEventRecord(s.decoded.get(), stream), "event");
         d_last = &s;
         mark("kernels");
-        copy_out(s, memory.output, s.output.get(), job.output_bytes);
+        copy_output(s, memory, s.output.get(), job.output_bytes);
         copy_out(s, memory.status, s.status.get(), job.codewords * sizeof(frame_status));
         mark("copy_out");
     }

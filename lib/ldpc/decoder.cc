@@ -182,8 +182,11 @@ public:
 
     std::size_t output_bits(unsigned code) const
     {
-        const auto& c = d_options.codes.at(code);
-        return d_options.codeword || soft() ? c.n() : c.k();
+        return output_bits(d_options.codes.at(code));
+    }
+    std::size_t output_bits(const ldpc_code& code) const
+    {
+        return d_options.codeword || soft() ? code.n() : code.k();
     }
 
     void set_llr_scale(float scale)
@@ -385,13 +388,56 @@ private:
     {
         const auto job = d_filling->make_job(to.input);
         d_batches.push_back(d_filling->take());
+        const auto rows = rows_of(d_batches.back());
         if (lending()) {
-            submit(job, d_input.end() - d_have);
+            submit(job, d_input.end() - d_have, rows);
         } else if (job.raw_bytes > 0) {
-            submit_from(job, raw_of(to));
+            submit_from(job, raw_of(to), rows);
         } else {
-            submit(job);
+            submit(job, rows);
         }
+    }
+
+    // Of each frame what pull_packed() or pull_llrs() gives. Frames of several codes are
+    // of several sizes.
+    output_rows rows_of(const std::vector<frame_batch::frame>& frames) const
+    {
+        const auto& code = d_options.codes[frames.front().code];
+        output_rows rows{ soft() ? d_setup->soft_offset(code) : 0,
+                          frames.size(),
+                          given_bytes(code),
+                          d_setup->frame_output_bytes(code) };
+        const bool alike = std::all_of(frames.begin(), frames.end(), [&](auto& f) {
+            return f.code == frames.front().code;
+        });
+        if (!alike) {
+            rows = { 0, 1, 0, 0 };
+            for (const auto& f : frames) {
+                rows.bytes += given_bytes(d_options.codes[f.code]);
+            }
+        } else if (!as_it_is(code)) {
+            rows.pitch = 0;
+        }
+        return rows;
+    }
+
+    bool can_lend_output() const override
+    {
+        return !d_options.keep_codeword && !d_options.keep_soft;
+    }
+
+    std::size_t given_bytes(const ldpc_code& code) const
+    {
+        const auto bits = output_bits(code);
+        return soft() ? bits : (bits + 7) / 8;
+    }
+
+    // Whether what is given of a frame lies in its slot. Where the message comes first,
+    // it does, padding included unless parity follows in its last byte.
+    bool as_it_is(const ldpc_code& code) const
+    {
+        return soft() || d_options.codeword ||
+               (code.systematic_prefix() && (d_setup->message_only || code.k() % 8 == 0));
     }
 
     std::size_t take_lent(std::size_t count) override
@@ -494,7 +540,10 @@ private:
         const auto bits = output_bits(frame.code);
         const auto size = packed ? (bits + 7) / 8 : bits;
         const auto n = std::min(room, size - d_given);
-        copy(d_bits, d_given, n);
+        if (!slot->lent.to) {
+            copy(given(*slot, frame), d_given, n);
+        }
+        pulled(n);
         d_given += n;
         if (d_given == size) {
             end_frame(batch.size());
@@ -507,32 +556,37 @@ private:
         const auto& status =
             reinterpret_cast<const frame_status*>(s.status)[d_given_frames];
         d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
-        d_bits = reinterpret_cast<const std::uint8_t*>(s.output + frame.output);
+        const auto* const bits = decisions(s, frame);
         const auto& code = d_options.codes[frame.code];
         if (d_options.keep_codeword) {
-            d_codeword.assign(d_bits, d_bits + (code.n() + 7) / 8);
+            d_codeword.assign(bits, bits + (code.n() + 7) / 8);
         }
-        const auto* const llrs = d_bits + d_setup->soft_offset(code);
         if (d_options.keep_soft) {
+            const auto* const llrs = bits + d_setup->soft_offset(code);
             d_llrs.assign(reinterpret_cast<const std::int8_t*>(llrs),
                           reinterpret_cast<const std::int8_t*>(llrs) + code.n());
         }
-        if (soft()) {
-            d_bits = llrs;
-            return;
-        }
-        // Where the message comes first, it is there already, padding included unless
-        // parity follows in its last byte.
-        const bool as_it_is =
-            code.systematic_prefix() && (d_setup->message_only || code.k() % 8 == 0);
-        if (!d_options.codeword && !as_it_is) {
+        if (!as_it_is(code)) {
             d_message.assign((code.k() + 7) / 8, 0);
             for (unsigned i = 0; i < code.k(); ++i) {
                 const auto at = code.message_positions()[i];
-                d_message[i / 8] |= (d_bits[at / 8] >> (7 - at % 8) & 1u) << (7 - i % 8);
+                d_message[i / 8] |= (bits[at / 8] >> (7 - at % 8) & 1u) << (7 - i % 8);
             }
-            d_bits = d_message.data();
         }
+    }
+
+    static const std::uint8_t* decisions(const slot& s, const frame_batch::frame& frame)
+    {
+        return reinterpret_cast<const std::uint8_t*>(s.output + frame.output);
+    }
+
+    // What is given of the frame that has begun.
+    const std::uint8_t* given(const slot& s, const frame_batch::frame& frame) const
+    {
+        const auto& code = d_options.codes[frame.code];
+        return !as_it_is(code)
+                   ? d_message.data()
+                   : decisions(s, frame) + (soft() ? d_setup->soft_offset(code) : 0);
     }
 
     void end_frame(std::size_t frames_in_batch)
@@ -557,10 +611,9 @@ private:
     std::vector<std::byte> d_steps;   // of what is sent of a codeword
     bool d_may_stay_raw = true;       // values, as far as is known
 
-    std::uint64_t d_frame = 0;            // frames begun to be pulled
-    std::size_t d_given_frames = 0;       // frames of the oldest batch already pulled
-    std::size_t d_given = 0;              // items of the next one already pulled
-    const std::uint8_t* d_bits = nullptr; // of that frame, or its LLRs
+    std::uint64_t d_frame = 0;      // frames begun to be pulled
+    std::size_t d_given_frames = 0; // frames of the oldest batch already pulled
+    std::size_t d_given = 0;        // items of the next one already pulled
     std::vector<std::uint8_t> d_message;
 };
 

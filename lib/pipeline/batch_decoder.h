@@ -42,12 +42,30 @@ struct batch_limits {
     std::size_t raw_bytes = 0;
 };
 
+//! What users get of the output of a batch: \p rows of \p bytes each, from \p first on,
+//! each \p pitch behind the one before; in no such order if that is 0.
+struct output_rows {
+    std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
+
+    std::size_t total() const { return rows * bytes; }
+    bool regular() const { return pitch > 0; }
+    //! Whether they lie in the output as they lie where they are given.
+    bool as_given() const { return first == 0 && (rows == 1 || pitch == bytes); }
+};
+
+//! Where a device puts these rows, one behind the other, in place of the output.
+struct lent_output {
+    std::byte* to = nullptr; //!< nullptr: nowhere, all of the output goes to its slot
+    output_rows rows;
+};
+
 //! Where the input of a batch lies, and where its output and its status go.
 struct batch_memory {
     const std::byte* input;
     std::byte* output;
     std::byte* status;
     const std::byte* table = nullptr; //!< the slot's own input, where \p input is lent
+    lent_output lent = {};            //!< for devices alone
 };
 
 //! How long a step of a batch takes on a device.
@@ -83,7 +101,7 @@ public:
     virtual std::string device() const = 0;
 
     //! Prepares host memory for fast transfers; called once for each buffer of a slot,
-    //! and for memory that input is lent from. Returns whether it could.
+    //! and for memory that input or output is lent from. Returns whether it could.
     virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) noexcept
     {
         return false;

@@ -74,4 +74,18 @@ bool decoder::lock_lent(void* memory, std::size_t bytes)
     return inside().lock_lent(memory, bytes);
 }
 
+std::size_t decoder::output_bytes() const { return inside().output_bytes(); }
+void decoder::end_lending_output() { inside().end_lending_output(); }
+void decoder::unlock_output(void* memory) { inside().unlock_output(memory); }
+
+bool decoder::lock_output(void* memory, std::size_t bytes, std::function<bool()> replace)
+{
+    return inside().lock_output(memory, bytes, std::move(replace));
+}
+
+void decoder::lend_output(void* next, std::size_t bytes)
+{
+    inside().lend_output(next, bytes);
+}
+
 } // namespace gr::gpufec

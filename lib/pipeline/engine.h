@@ -45,6 +45,12 @@ public:
     virtual bool lock_lent(void* memory, std::size_t bytes) = 0;
     virtual void unlock_lent(void* memory) = 0;
 
+    virtual std::size_t output_bytes() const { return 0; }
+    virtual bool lock_output(void*, std::size_t, std::function<bool()>) { return false; }
+    virtual void lend_output(void* /*next*/, std::size_t /*bytes*/) {}
+    virtual void end_lending_output() {}
+    virtual void unlock_output(void* /*memory*/) {}
+
 private:
     const unsigned d_forks = forks_so_far();
 };

@@ -46,10 +46,11 @@ public:
 
     struct slot {
         std::byte* input;
-        std::byte* output;
+        std::byte* output; //!< its own, or what was lent if that has it as it is
         std::byte* status;
         Job job{};
         const std::byte* from = nullptr; //!< what is decoded: input, or what was lent
+        lent_output lent{};              //!< where a device puts the output
     };
 
     struct hooks {
@@ -136,12 +137,14 @@ public:
     //! Submits the slot that filling() gives.
     void submit(const Job& job) { submit(job, d_turn[d_fill]->memory.input); }
 
-    //! Submits it with input that the caller keeps as it is until release().
-    void submit(const Job& job, const std::byte* from)
+    //! Submits it with input that the caller keeps as it is until release(), and so the
+    //! memory that is \p lent for its output, which counts after lock_output() alone.
+    void submit(const Job& job, const std::byte* from, const lent_output& lent = {})
     {
         auto& s = *d_turn[d_fill];
         s.memory.job = job;
         s.memory.from = from;
+        s.put_to(d_output_locked && s.user != d_fallback.get() ? lent : lent_output{});
         d_flight.push_back(&s);
         s.finished = false;
         d_fill = (d_fill + 1) % d_turn.size();
@@ -238,6 +241,45 @@ public:
         }
     }
 
+    /*! Page-locks memory to lend for output, for all devices; returns whether it could.
+     * If a device is given up that may still write there, \p replace puts other memory
+     * with the same contents in its place, and says whether it did: if not, decoding
+     * ends. */
+    bool lock_output(void* memory, std::size_t bytes, std::function<bool()> replace)
+    {
+        if (d_given_up || !d_decoders.front()->page_lock(memory, bytes)) {
+            return false;
+        }
+        d_output_locked = true;
+        d_output_bytes = bytes;
+        d_replace_output = std::move(replace);
+        return true;
+    }
+    //! Sleeps until every slot in flight has finished. Its output is in its own memory
+    //! from then on.
+    void keep_output()
+    {
+        settle([](const slot&) {});
+        for (auto* s : d_flight) {
+            const auto [to, rows] = s->memory.lent;
+            for (std::size_t i = 0; to && i < rows.rows; ++i) {
+                std::memcpy(s->output + rows.first + i * rows.pitch,
+                            to + i * rows.bytes,
+                            rows.bytes);
+            }
+            s->put_to({});
+        }
+    }
+    void unlock_output(void* memory) noexcept
+    {
+        d_output_locked = false;
+        d_output_bytes = 0;
+        d_replace_output = nullptr;
+        if (!d_given_up && come_to_rest()) { // else it may still be written
+            d_decoders.front()->page_unlock(memory);
+        }
+    }
+
     //! When the oldest slot in flight has been waited for too long; the end of time if
     //! none is.
     std::chrono::steady_clock::time_point overdue() const
@@ -296,11 +338,18 @@ private:
         void point_to(const buffers& b)
         {
             memory.input = b.input.memory.data();
-            memory.output = b.output.memory.data();
+            output = b.output.memory.data();
             memory.status = b.status.memory.data();
+            put_to(memory.lent);
+        }
+        void put_to(const lent_output& lent)
+        {
+            memory.lent = lent;
+            memory.output = lent.to && lent.rows.as_given() ? lent.to : output;
         }
         std::unique_ptr<buffers> own;
         slot memory{};
+        std::byte* output = nullptr; // its own
         decoder* user = nullptr;
         unsigned number = 0;          // among the slots of that decoder
         clock::time_point since = {}; // that it is being decoded
@@ -337,7 +386,8 @@ private:
     {
         with_back_off([&] {
             const auto& m = s.memory;
-            s.user->submit(s.number, m.job, { m.from, m.output, m.status, m.input });
+            s.user->submit(
+                s.number, m.job, { m.from, s.output, m.status, m.input, m.lent });
         });
         s.since = clock::now();
     }
@@ -438,6 +488,26 @@ private:
         });
     }
 
+    // Whether nothing of what was submitted to devices is written any more.
+    bool come_to_rest() noexcept
+    {
+        return std::all_of(d_decoders.begin(), d_decoders.end(), [this](auto& d) {
+            return !d || d->quiet(patience());
+        });
+    }
+
+    // A device that is given up may write what is lent for output at any time. The others
+    // do not know of what is put in its place.
+    void replace_output() noexcept
+    {
+        d_output_locked = false;
+        try {
+            d_output_lost = !(d_replace_output && come_to_rest() && d_replace_output());
+        } catch (const std::exception&) {
+            d_output_lost = true;
+        }
+    }
+
     // Leaves a decoder alone that may still be at work, and what host memory it was
     // given: none of it is freed, ever. Says so.
     std::string give_up(decoder& lost)
@@ -456,8 +526,13 @@ private:
                 d.release();
             }
         }
+        if (std::any_of(d_flight.begin(), d_flight.end(), [&lost](const auto* s) {
+                return s->user == &lost && !s->finished && s->memory.lent.to;
+            })) {
+            replace_output();
+        }
         std::size_t slots = 0;
-        d_kept_bytes += std::exchange(d_lent_bytes, 0);
+        d_kept_bytes += std::exchange(d_lent_bytes, 0) + std::exchange(d_output_bytes, 0);
         for (std::size_t i = 0; i < d_slots.size(); ++i) {
             auto& s = *d_slots[i];
             if (s.user != &lost || !s.own) {
@@ -510,21 +585,31 @@ private:
                 s.number = unsigned(index);
                 lock_pages(s);
                 s.lost = !s.finished;
+                if (s.lost) {
+                    s.put_to({});
+                }
                 s.leaving = devices() > 0;
                 if (s.leaving && !in_flight(s) && &s != d_turn[d_fill]) {
                     leave(s);
                 }
             }
         }
-        d_hooks.failed_over(reason, devices());
+        const bool ends = d_output_lost && !d_draining;
+        if (!ends) {
+            d_hooks.failed_over(reason, devices());
+        }
         for (auto* s : d_flight) {
             if (std::exchange(s->lost, false)) {
-                if (d_draining) {
+                if (d_draining || ends) {
                     s->finished = true;
                 } else {
                     start(*s);
                 }
             }
+        }
+        if (std::exchange(d_output_lost, false) && ends) {
+            throw device_timeout_error(reason + "; it may still write where the output "
+                                                "goes, so decoding ends");
         }
     }
 
@@ -593,10 +678,13 @@ private:
     std::vector<std::unique_ptr<entry>> d_slots;
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
-    std::size_t d_failed = 0; // of d_decoders
-    bool d_draining = false;  // nobody wants what is in flight
-    bool d_given_up = false;  // some of them, which are gone from there
-    std::size_t d_kept_bytes = 0, d_lent_bytes = 0;
+    std::size_t d_failed = 0;     // of d_decoders
+    bool d_draining = false;      // nobody wants what is in flight
+    bool d_given_up = false;      // some of them, which are gone from there
+    bool d_output_locked = false; // what is lent for output counts
+    bool d_output_lost = false;   // a device that was given up may still write there
+    std::function<bool()> d_replace_output;
+    std::size_t d_kept_bytes = 0, d_lent_bytes = 0, d_output_bytes = 0;
     clock::time_point d_progress = {}; // when a batch was last seen finished
     std::vector<entry*> d_turn;        // the slots that are filled in turn
     std::size_t d_fill = 0;            // whose turn it is

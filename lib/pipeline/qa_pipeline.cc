@@ -5,11 +5,15 @@
 
 #include "checked_size.h"
 #include "copy_past_caches.h"
+#include "other_pages.h"
+#include "output_window.h"
 #include "pipeline.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <set>
@@ -35,6 +39,7 @@ public:
         std::function<void()> notify = [] {};
         std::atomic<bool> fail_finished{ false };
         std::atomic<bool> fail_submit{ false };
+        std::atomic<bool> busy{ false }; // it does not come to rest
         std::atomic<int> locked{ 0 };
         std::vector<int> submitted;
 
@@ -47,7 +52,8 @@ public:
                 std::lock_guard<std::mutex> lock(mutex);
                 for (auto& [slot, work] : running) {
                     if (work.first.number == number) {
-                        work.second.output[0] = std::byte(number);
+                        auto* const lent = work.second.lent.to;
+                        (lent ? lent : work.second.output)[0] = std::byte(number);
                         done.insert(slot);
                     }
                 }
@@ -97,6 +103,8 @@ public:
         std::lock_guard<std::mutex> lock(d_control.mutex);
         return d_control.done.count(slot) > 0;
     }
+
+    bool quiet(std::chrono::milliseconds) noexcept override { return !d_control.busy; }
 
 private:
     control& d_control;
@@ -407,6 +415,185 @@ TEST(pipeline, lent_input_is_settled)
         EXPECT_EQ(int(p.ready()->output[0]), i);
         p.release();
     }
+}
+
+// A place for the first of the 16 bytes of an output.
+lent_output lent_at(std::byte* to) { return { to, { 0, 1, 1, 1 } }; }
+
+TEST(pipeline, output_goes_to_what_is_lent_and_is_kept_when_that_ends)
+{
+    fake_decoder::control c;
+    fake_pipeline p(fakes({ &c }), 3, {});
+    std::array<std::byte, 3> ring{};
+    p.submit({ 1 }, nullptr, lent_at(&ring[0])); // which is not locked
+    c.finish(1);
+    ASSERT_NE(p.ready(), nullptr);
+    EXPECT_EQ(int(p.ready()->output[0]), 1);
+    EXPECT_EQ(int(ring[0]), 0);
+    p.release();
+    ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), {}));
+    EXPECT_EQ(c.locked, 10);
+    p.submit({ 2 }, nullptr, lent_at(&ring[0]));
+    p.submit({ 3 });
+    p.submit({ 4 }, nullptr, { &ring[1], { 0, 2, 1, 8 } });
+    for (const int number : { 4, 2, 3 }) {
+        c.finish(number);
+    }
+    ASSERT_NE(p.ready(), nullptr);
+    EXPECT_EQ(p.ready()->output, &ring[0]);
+    EXPECT_EQ(int(ring[0]), 2);
+    ring[2] = std::byte(5); // its second row
+    p.keep_output();
+    p.unlock_output(ring.data());
+    EXPECT_EQ(c.locked, 9);
+    ring.fill(std::byte(0x55));
+    for (const int number : { 2, 3, 4 }) {
+        ASSERT_NE(p.ready(), nullptr);
+        EXPECT_EQ(p.ready()->lent.to, nullptr);
+        EXPECT_EQ(int(p.ready()->output[0]), number);
+        EXPECT_EQ(int(p.ready()->output[8]), number == 4 ? 5 : 0);
+        p.release();
+    }
+}
+
+TEST(pipeline, what_a_device_that_is_given_up_may_write_is_replaced)
+{
+    for (const bool replaced : { true, false }) {
+        fake_decoder::control gpu, cpu;
+        unsigned wanted = 0, told = 0;
+        std::array<std::byte, 3> ring{};
+        fake_pipeline::hooks h;
+        h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+        h.failed_over = [&](const std::string&, std::size_t) { ++told; };
+        h.timeout = moment;
+        fake_pipeline p(fakes({ &gpu }), 2, h);
+        ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), [&] {
+            ++wanted;
+            return replaced;
+        }));
+        p.submit({ 1 }, nullptr, lent_at(&ring[0]));
+        p.submit({ 2 }, nullptr, lent_at(&ring[1]));
+        gpu.finish(1);
+        ASSERT_TRUE(p.wait(long_time));
+        gpu.busy = true;
+        p.release();
+        const auto late = [&] { p.wait(3 * moment); };
+        if (replaced) {
+            late();
+        } else {
+            EXPECT_THROW(late(), device_timeout_error);
+        }
+        cpu.finish(2); // where it decodes that
+        EXPECT_EQ(wanted, 1u);
+        EXPECT_EQ(told, unsigned(replaced));
+        EXPECT_EQ(cpu.submitted, replaced ? std::vector<int>{ 2 } : std::vector<int>());
+        EXPECT_EQ(p.active().backend(), "fallback");
+        if (replaced) {
+            ASSERT_NE(p.ready(), nullptr);
+            EXPECT_EQ(p.ready()->lent.to, nullptr); // the CPU's is copied
+            EXPECT_EQ(int(p.ready()->output[0]), 2);
+            p.release();
+        }
+        p.drain();
+        p.submit({ 3 }, nullptr, lent_at(&ring[2]));
+        cpu.finish(3);
+        ASSERT_NE(p.ready(), nullptr);
+        EXPECT_EQ(p.ready()->lent.to, nullptr);
+        EXPECT_FALSE(p.lock_output(ring.data(), ring.size(), {}));
+        const int locked = gpu.locked;
+        p.unlock_output(ring.data());
+        EXPECT_EQ(gpu.locked, locked); // it may still be written
+    }
+}
+
+TEST(pipeline, what_a_device_that_failed_may_write_is_replaced_only_if_it_is_given_up)
+{
+    fake_decoder::control gpu, cpu;
+    std::array<std::byte, 1> ring{};
+    fake_pipeline::hooks h;
+    h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
+    fake_pipeline p(fakes({ &gpu }), 1, h);
+    ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), [] {
+        ADD_FAILURE() << "it is at rest";
+        return false;
+    }));
+    p.submit({ 1 }, nullptr, lent_at(&ring[0]));
+    gpu.fail_finished = true;
+    EXPECT_EQ(p.ready(), nullptr);
+    cpu.finish(1);
+    ASSERT_NE(p.ready(), nullptr);
+    EXPECT_EQ(int(p.ready()->output[0]), 1);
+    EXPECT_EQ(int(ring[0]), 0);
+    p.unlock_output(ring.data());
+}
+
+TEST(pipeline, memory_that_is_lent_is_not_unlocked_while_it_may_be_written)
+{
+    fake_decoder::control c;
+    std::array<std::byte, 1> ring{};
+    fake_pipeline p(fakes({ &c }), 1, {});
+    ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), {}));
+    p.submit({ 1 }, nullptr, lent_at(&ring[0]));
+    c.fail_finished = true;
+    EXPECT_THROW(p.keep_output(), device_error);
+    const int locked = c.locked;
+    c.busy = true;
+    p.unlock_output(ring.data());
+    EXPECT_EQ(c.locked, locked);
+    c.busy = false;
+    p.unlock_output(ring.data());
+    EXPECT_EQ(c.locked, locked - 1);
+}
+
+TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
+{
+    std::array<std::byte, 32> ring{};
+    output_window w;
+    EXPECT_EQ(w.place(1), nullptr);
+    w.lend(&ring[4], 20);
+    EXPECT_EQ(w.place(0), nullptr);
+    EXPECT_EQ(w.place(8), &ring[4]);
+    w.submitted(8);
+    EXPECT_EQ(w.place(13), nullptr); // more than is free
+    w.submitted(13);                 // which is copied
+    w.pulled(8);
+    EXPECT_EQ(w.place(1), nullptr);
+    w.lend(&ring[12], 16);
+    EXPECT_EQ(w.place(3), &ring[25]);
+    EXPECT_EQ(w.place(4), nullptr);
+    w.submitted(3);
+    w.pulled(13);
+    w.pulled(3);
+    EXPECT_EQ(w.place(0), nullptr);
+    w.lend(&ring[0], 1);
+    EXPECT_EQ(w.place(1), &ring[0]);
+    w.lend(nullptr, 0);
+    EXPECT_EQ(w.place(1), nullptr);
+}
+
+TEST(other_pages, take_the_place_of_a_ring_and_leave_the_old_ones_to_others)
+{
+    constexpr std::size_t size = 8192;
+    const int file = memfd_create("qa_pipeline", 0);
+    ASSERT_EQ(ftruncate(file, size), 0);
+    auto* const both =
+        mmap(nullptr, 2 * size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const ring = static_cast<char*>(both);
+    for (auto* const at : { ring, ring + size }) {
+        ASSERT_EQ(mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0),
+                  at);
+    }
+    std::memset(ring, 1, size);
+    ASSERT_TRUE(put_other_pages(ring, size));
+    EXPECT_EQ(std::count(ring, ring + 2 * size, 1), 2 * size);
+    std::memset(ring + size / 2, 2, size); // across the end
+    EXPECT_EQ(std::count(ring, ring + 2 * size, 2), 2 * size);
+    char old[size];
+    ASSERT_EQ(pread(file, old, size, 0), ssize_t(size));
+    EXPECT_EQ(std::count(old, old + size, 1), size);
+    EXPECT_FALSE(put_other_pages(ring + 1, size)); // no page begins there
+    munmap(ring, 2 * size);
+    close(file);
 }
 
 TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)

@@ -77,7 +77,7 @@ public:
         }
         if (!d_failed) {
             --d_left;
-            d_running[slot] = memory.output;
+            d_running[slot] = memory;
             d_decoder->submit(slot, job, memory);
         }
     }
@@ -88,8 +88,9 @@ public:
                                " failed");
         }
         const bool done = d_decoder->finished(slot);
-        if (done) {
-            d_running.erase(slot);
+        if (const auto it = d_running.find(slot); done && it != d_running.end()) {
+            give(it->second);
+            d_running.erase(it);
         }
         return done;
     }
@@ -99,11 +100,23 @@ private:
     void fail()
     {
         d_failed = true;
-        for (const auto& [slot, output] : d_running) {
+        for (const auto& [slot, memory] : d_running) {
             while (!d_decoder->finished(slot)) {
                 std::this_thread::yield();
             }
-            std::memset(output, 0x55, limits().output_bytes);
+            std::memset(memory.output, 0x55, limits().output_bytes);
+            give(memory);
+        }
+    }
+
+    // Puts the output where it is lent for.
+    static void give(const batch_memory& memory)
+    {
+        const auto& [to, rows] = memory.lent;
+        for (std::size_t i = 0; to && i < rows.rows; ++i) {
+            std::memcpy(to + i * rows.bytes,
+                        memory.output + rows.first + i * rows.pitch,
+                        rows.bytes);
         }
     }
 
@@ -111,7 +124,7 @@ private:
     const int d_number;
     std::size_t d_left = std::numeric_limits<std::size_t>::max();
     bool d_failed = false;
-    std::map<unsigned, std::byte*> d_running; // output of each slot
+    std::map<unsigned, batch_memory> d_running; // by slot
 };
 
 } // namespace gr::gpufec

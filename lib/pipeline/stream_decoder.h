@@ -14,6 +14,7 @@
 #include "engine.h"
 #include "host_memory.h"
 #include "input_window.h"
+#include "output_window.h"
 #include "pipeline.h"
 #include <atomic>
 #include <cmath>
@@ -49,7 +50,7 @@ inline void check_run_options(const run_options& run, std::size_t most_pieces)
 
 /*!
  * \brief A room's decoder as a stream: owns the pipeline, the deadline of a batch that
- * waits, and the input that is lent; fails over, and says what decodes.
+ * waits, and what is lent for input and output; fails over, and says what decodes.
  *
  * The room's own decoder, derived from it, cuts the stream into pieces and puts results
  * together. \tparam Room see backends.h
@@ -95,6 +96,7 @@ public:
         }
         d_deadline.stop();
         d_input.reset();
+        d_output = {};
         d_finishing = false;
         restart();
     }
@@ -138,6 +140,37 @@ public:
         d_locked = {};
         if (d_pipeline) {
             d_pipeline->unlock_lent(memory);
+        }
+    }
+    std::size_t output_bytes() const override
+    {
+        return can_lend_output()
+                   ? d_pipeline->slots() * d_pipeline->active().limits().output_bytes
+                   : 0;
+    }
+    bool
+    lock_output(void* memory, std::size_t bytes, std::function<bool()> replace) override
+    {
+        d_lock_output = [=] { return d_pipeline->lock_output(memory, bytes, replace); };
+        d_locked_output = can_lend_output() && d_lock_output() ? memory : nullptr;
+        return d_locked_output;
+    }
+    void lend_output(void* next, std::size_t bytes) override
+    {
+        d_output.lend(static_cast<std::byte*>(next), bytes);
+    }
+    void end_lending_output() override
+    {
+        d_output.lend(nullptr, 0);
+        if (d_pipeline) {
+            d_pipeline->keep_output();
+        }
+    }
+    void unlock_output(void* memory) override
+    {
+        d_locked_output = nullptr;
+        if (d_pipeline) {
+            d_pipeline->unlock_output(memory);
         }
     }
 
@@ -204,6 +237,8 @@ protected:
             store(from, n, to);
         });
     }
+    //! Whether the rows that are submitted with batches are what is pulled of them.
+    virtual bool can_lend_output() const { return false; }
     //! Forgets the stream.
     virtual void restart() = 0;
     //! Once for each batch in flight, which are counted from the oldest, before its input
@@ -282,25 +317,32 @@ protected:
         return s ? d_input.open(s->input) : nullptr;
     }
 
-    //! Submits the open batch; the next one's input begins with item \p next.
-    void submit(const job& j, std::uint64_t next)
+    //! Submits the open batch, of which \p rows will be pulled; the next one's input
+    //! begins with item \p next.
+    void submit(const job& j, std::uint64_t next, const output_rows& rows)
     {
         const auto* const input = open_input();
-        d_pipeline->submit(j, input);
+        send(j, input, rows);
         d_input.submitted(input, next);
         d_deadline.stop();
         watch();
     }
 
     //! Submits the open batch, whose input the room has written into the slot by itself.
-    void submit(const job& j) { submit_from(j, d_pipeline->filling()->input); }
-    //! The same, where what is decoded begins at \p input there.
-    void submit_from(const job& j, const std::byte* input)
+    void submit(const job& j, const output_rows& rows)
     {
-        d_pipeline->submit(j, input);
+        submit_from(j, d_pipeline->filling()->input, rows);
+    }
+    //! The same, where what is decoded begins at \p input there.
+    void submit_from(const job& j, const std::byte* input, const output_rows& rows)
+    {
+        send(j, input, rows);
         d_deadline.stop();
         watch();
     }
+
+    //! So many bytes of the rows were pulled.
+    void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
     //! Gives the oldest slot back, whose output has been pulled.
     void release()
@@ -318,6 +360,7 @@ protected:
     const run_options d_run;
     batch_deadline d_deadline;
     input_window d_input;
+    output_window d_output;
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
 private:
@@ -327,6 +370,13 @@ private:
             throw std::runtime_error(std::string(active_backend()) +
                                      " has not the memory to convert what is lent");
         }
+    }
+
+    void send(const job& j, const std::byte* input, const output_rows& rows)
+    {
+        auto* const to = rows.regular() ? d_output.place(rows.total()) : nullptr;
+        d_pipeline->submit(j, input, { to, rows });
+        d_output.submitted(rows.total());
     }
 
     // Someone is to look whether a device does not come to an end, though nothing else
@@ -345,6 +395,9 @@ private:
         d_raw = false;
         if (d_pipeline && d_locked.memory) {
             d_pipeline->unlock_lent(d_locked.memory);
+        }
+        if (d_pipeline && d_locked_output) {
+            d_pipeline->unlock_output(d_locked_output);
         }
         d_pipeline.reset();
         d_setup.emplace(s);
@@ -402,6 +455,9 @@ private:
         if (d_locked.memory && takes_raw()) {
             d_pipeline->lock_lent(d_locked.memory, d_locked.bytes);
         }
+        if (d_locked_output) {
+            d_lock_output(); // where it cannot, output is copied
+        }
     }
 
     struct lent_memory {
@@ -413,8 +469,10 @@ private:
     bool d_finishing = false;
     bool d_flushing = false;
     bool d_on_device = false;
-    bool d_raw = false;   // decoders have room for input as the caller has it
-    lent_memory d_locked; // memory to lend from, whose pages are locked
+    bool d_raw = false;              // decoders have room for input as the caller has it
+    lent_memory d_locked;            // memory to lend from, whose pages are locked
+    void* d_locked_output = nullptr; // memory to lend for output, likewise
+    std::function<bool()> d_lock_output;
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // where a device decodes
     copy_team d_copies{ d_run.copy_threads ? d_run.copy_threads : d_run.threads };

@@ -1150,7 +1150,7 @@ private:
             check(cudaGetLastError(), "kernel launch");
             mark("links");
         }
-        copy_out(s, memory.output, s.output.get(), job.frames * d_setup.output_bytes());
+        copy_output(s, memory, s.output.get(), job.frames * d_setup.output_bytes());
         copy_out(s, memory.status, s.status.get(), job.frames * sizeof(sync_status));
         mark("copy_out");
     }

@@ -204,6 +204,7 @@ public:
             f.begin = next.origin + next.status.start_drift;
             f.locked = next.locked;
             f.bound = next.bound;
+            f.in_place = false;
             point_to(next.output, f);
             d_given = 1;
             return true;
@@ -215,6 +216,11 @@ public:
         const auto number = d_given++;
         f.number = d_number++;
         point_to(slot->output + number * d_setup->output_bytes(), f);
+        f.in_place = slot->lent.to;
+        if (f.in_place) {
+            f.output = slot->lent.to + number * f.output_bytes;
+        }
+        pulled(f.output_bytes);
         f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
         const auto place = d_places.front();
         d_places.pop_front();
@@ -495,9 +501,15 @@ private:
         j.placed = d_setup->placed;
         j.items = d_items;
         j.lent = lending();
+        const output_rows rows{ 0,
+                                d_count,
+                                d_setup->outputs * d_setup->symbol_bytes(),
+                                d_setup->output_bytes() };
         d_count = d_items = 0;
-        j.lent ? submit(j, d_input.end() - kept_of_open()) : submit(j);
+        j.lent ? submit(j, d_input.end() - kept_of_open(), rows) : submit(j, rows);
     }
+
+    bool can_lend_output() const override { return !d_cutter && !d_setup->drifts; }
 
     // ---- frames that are placed ----
 
@@ -773,7 +785,7 @@ private:
         std::swap(s.flight.add(), open);
         open.clear();
         d_count = 0;
-        submit_from(j, input);
+        submit_from(j, input, {});
         forget_unneeded();
     }
 

@@ -118,7 +118,7 @@ private:
             enqueue_tallies(s, job, on_device, memory.status);
             mark("tallies");
         }
-        copy_out(s, memory.output, s.output.get(), output_bytes(job));
+        copy_output(s, memory, s.output.get(), output_bytes(job));
         mark("copy_out");
     }
 

@@ -143,7 +143,10 @@ public:
         }
         const auto size = batch_size(d_batches.front(), packed);
         const auto n = std::min(room, size - d_given);
-        copy(slot->output, d_given, n);
+        if (!slot->lent.to) {
+            copy(slot->output, d_given, n);
+        }
+        pulled(n);
         d_given += n;
         if (d_given == size) {
             release_oldest();
@@ -401,7 +404,9 @@ private:
         }
         d_batches.push_back(batch);
         d_next_piece += pieces;
-        submit(job, std::min(begin_of(d_next_piece), d_input.end()));
+        const auto bytes = batch_size(batch, true);
+        submit(
+            job, std::min(begin_of(d_next_piece), d_input.end()), { 0, 1, bytes, bytes });
         if (waiting() > 0) {
             d_deadline.start();
         }
@@ -430,6 +435,12 @@ private:
             job.scaled_before = std::max(d_scale.from, d_input.first()) - d_input.first();
             std::copy_n(d_scale.values, 2, job.scale);
         }
+    }
+
+    // Frames that are packed in whole words lie as they are given.
+    bool can_lend_output() const override
+    {
+        return plan().streaming() || plan().frame_bits % 32 == 0;
     }
 
     void restart() override

@@ -102,6 +102,19 @@ class decoder_blocks:
                 self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    def test_output_that_a_device_puts_in_place_is_given_in_parts(self):
+        """A few items at a time, which cuts frames, from a ring that is small."""
+        expected, tags = self.decode(self.block(backend="cpu"))
+        for most in (7, 100):
+            with self.subTest(most=most):
+                block = self.block(backend="cuda", batch=1)
+                block.set_output_multiple(1)
+                block.set_max_noutput_items(most)
+                output, found = self.decode(block)
+                np.testing.assert_array_equal(output, expected)
+                self.assertEqual(found, tags)
+
+    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_one_of_several_devices_fails(self):
         expected, _ = self.decode(self.block(backend="cpu"))
         for failing in "0:1", "1:0":

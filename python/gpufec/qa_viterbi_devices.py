@@ -34,6 +34,23 @@ def device_count():
     return 4
 
 
+class slow_sink(gr.sync_block):
+    """Takes some of what there is."""
+
+    def __init__(self):
+        gr.sync_block.__init__(self, "slow_sink", [np.uint8], None)
+        self.random = np.random.default_rng(1)
+        self.taken = []
+
+    def work(self, input_items, _):
+        n = int(self.random.integers(1, min(700, len(input_items[0])) + 1))
+        self.taken.append(input_items[0][:n].copy())
+        return n
+
+    def data(self):
+        return np.concatenate(self.taken) if self.taken else np.zeros(0, np.uint8)
+
+
 @unittest.skipIf(NO_CUDA, f"no GPU: {NO_CUDA}")
 class qa_viterbi_devices(unittest.TestCase):
     def setUp(self):
@@ -162,6 +179,59 @@ class qa_viterbi_devices(unittest.TestCase):
         self.assertTrue(eventually(lambda: len(sink.data()) == 2 * D // 8))
         source.end()
         graph.wait()
+
+    def test_output_goes_to_the_ring_by_itself(self):
+        """Round the ring behind the block many times; by a copy where that is small."""
+        items = support.soft_values(support.encode(support.random_bits(400000, 3)),
+                                    sigma=0.7, seed=3)
+        expected, _ = support.decode(items, decode_length=D, overlap=L)
+        for batch, copied in (64, False), (200, False), (256, True):
+            lines, sink = [], slow_sink()
+            with output_of_process(lines):
+                decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", decode_length=D,
+                                                  overlap=L, batch=batch)
+                decoder.set_max_output_buffer(3 * batch * D // 8 + (0 if copied else 4096))
+                graph = gr.top_block()
+                graph.connect(support.vector_source(items), decoder, sink)
+                graph.run()
+            np.testing.assert_array_equal(sink.data(), expected)
+            said = any("output is copied: its buffer of" in line for line in lines)
+            self.assertEqual(said, copied, lines)
+
+    def test_a_stop_while_output_goes_to_the_ring(self):
+        """The ring is gone then; and the next stream finds nothing of this one."""
+        expected, _ = support.decode(self.items, **self.small)
+        decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
+        for _ in range(3):
+            graph, sink = gr.top_block(), slow_sink()
+            source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
+            graph.connect(source, decoder, sink)
+            graph.start()
+            self.assertTrue(eventually(lambda: len(sink.data()) > 1000))
+            graph.stop()
+            graph.wait()
+            some = sink.data()[:len(expected)]
+            np.testing.assert_array_equal(some[:len(expected) - 20],
+                                          expected[:len(some)][:len(expected) - 20])
+            output, _ = support.run(support.vector_source(self.items), decoder)
+            np.testing.assert_array_equal(output, expected)
+
+    def test_a_ring_between_two_decoders(self):
+        """One of them alone uses it as it lies."""
+        def decode(backend):
+            parameters = dict(backend=backend, **self.small)
+            sink, graph = blocks.vector_sink_b(), gr.top_block()
+            graph.connect(support.vector_source(self.items),
+                          gpufec.gpu_viterbi_pbvd(**parameters),
+                          gpufec.gpu_viterbi_pbvd(**parameters), sink)
+            graph.run()
+            return np.array(sink.data())
+
+        lines = []
+        with output_of_process(lines):
+            output = decode("cuda")
+        np.testing.assert_array_equal(output, decode("cpu"))
+        self.assertFalse(any("is copied" in line for line in lines), lines)
 
     def test_devices_take_batches_in_turn(self):
         count = device_count()

@@ -128,6 +128,29 @@ public:
     //! To be called after end_lending(), and before the memory is gone.
     void unlock_lent(void* memory);
 
+    //! Bytes of output that fill every slot; 0 where no memory can be lent for output.
+    std::size_t output_bytes() const;
+    /*!
+     * \brief Locks the pages of memory to lend for output. Returns whether it could.
+     *
+     * If a GPU is given up that may still write there, \p replace is called: it is to put
+     * other memory with the same contents in the place of all of it, and to say whether
+     * it did. If not, decoding ends with an exception.
+     */
+    bool lock_output(void* memory, std::size_t bytes, std::function<bool()> replace = {});
+    /*!
+     * \brief Lends memory for output, of what was locked: what is pulled next will be
+     * pulled to \p next, in one piece with what follows, and \p bytes are free there.
+     *
+     * A GPU may write them from now on until all of what was submitted is pulled; a pull
+     * finds there what it would write. Packed bits, LLRs and frames can be lent for.
+     */
+    void lend_output(void* next, std::size_t bytes);
+    //! Waits for what is in flight; nothing is lent any more, and no output is lost.
+    void end_lending_output();
+    //! To be called after end_lending_output(), and before the memory is gone.
+    void unlock_output(void* memory);
+
 protected:
     explicit decoder(std::unique_ptr<engine> e);
     //! What decodes. \throws std::runtime_error in a process that fork() made

@@ -397,6 +397,7 @@ public:
         std::uint64_t number; //!< of the frame, from 0
         const void* output;   //!< frame_symbols times what sync_output says
         std::size_t output_bytes;
+        bool in_place;             //!< it lies where lend_output() says that it goes
         const float* first_drifts; //!< posteriors of window() drifts; nullptr unless
         const float* last_drifts;  //!< asked for
         sync_status status;
