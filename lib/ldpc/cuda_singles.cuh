@@ -477,11 +477,15 @@ class decoder
     using entry = chain_entry<MessageEdges>;
     // What is kept of so many layers is fetched ahead.
     static constexpr unsigned depth = 2;
+    // Of codes that have more of it than the L2 cache holds, it is to come there so many
+    // layers ahead; or 0.
+    static constexpr unsigned early = Chains == 2 && !Int16 ? 3 : 0;
     // Whether places are found during the layer before: of short ones, as far as
     // registers go.
     static constexpr bool ahead = MessageEdges <= 5 || MessageEdges == 12;
 
     static constexpr unsigned wrap_words = Chains * pitch + 4;
+    static constexpr unsigned line = 32; // words of the L2 cache's
 
 public:
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
@@ -495,9 +499,10 @@ public:
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
-        // More layers than there are: what is fetched ahead at the end.
-        return std::size_t(kept::layer_words) * (q + depth) + wrap_words +
-               (may_be_external ? group : 0);
+        // More layers than there are: what is fetched ahead at the end. Whole lines.
+        return (std::size_t(kept::layer_words) * (q + depth) + wrap_words +
+                (may_be_external ? group : 0) + line - 1) /
+               line * line;
     }
 
     __device__ decoder(const chain_table& table, const single_arguments& a)
@@ -541,6 +546,11 @@ public:
         const auto room = a.shared_layers * kept::layer_words;
         d_own_shared = next + d_threads.chain * room + own;
         d_own_state = d_state + d_first * kept::layer_words + own;
+        if constexpr (early > 0) { // one thread does it for each line
+            d_sent_for = kept_in_register(d_j % line == 0 && a.shared_layers < d_layers
+                                              ? d_layers - a.shared_layers
+                                              : 0);
+        }
     }
 
     // All control flow hangs on parameters and the block's number: where the compiler
@@ -780,6 +790,26 @@ private:
         });
     }
 
+    // Has the L2 cache fetch what is kept of a layer, if that is outside.
+    __device__ void send_for(unsigned layer, const std::uint32_t* outside) const
+    {
+#ifdef __CUDA_ARCH__
+        static_assert(kept::rows == 3);
+        // In one piece, of which the compiler makes no branch.
+        asm volatile("{\n"
+                     ".reg .pred p;\n"
+                     "setp.lt.u32 p, %1, %2;\n"
+                     "@p prefetch.global.L2 [%0];\n"
+                     "@p prefetch.global.L2 [%0 + %3];\n"
+                     "@p prefetch.global.L2 [%0 + %4];\n"
+                     "}" ::"l"(__cvta_generic_to_global(outside)),
+                     "r"(layer - d_args.shared_layers),
+                     "r"(d_sent_for),
+                     "n"(4 * pitch),
+                     "n"(8 * pitch));
+#endif
+    }
+
     template <bool First>
     __device__ void iterate()
     {
@@ -854,6 +884,9 @@ private:
             i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
         t[own] = __fsub_rn(own_posterior, old.message(own));
         fetch<First>(i + depth, outside + depth * kept::layer_words, fetched);
+        if constexpr (!First && early > 0) {
+            send_for(i + early, outside + early * kept::layer_words);
+        }
 
         std::uint32_t product = bits(t[0]);
 #pragma unroll
@@ -1097,6 +1130,7 @@ private:
     std::uint32_t* d_state;
     // Of that the thread's own, in the chain's first layer; in shared memory.
     std::uint32_t *d_own_state, *d_own_shared;
+    std::uint32_t d_sent_for; // layers that are not in shared memory, or none
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };
