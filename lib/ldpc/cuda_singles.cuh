@@ -37,8 +37,7 @@ struct single_arguments : block_arguments {
     // floor), rounded.
     float slope, floor, span;
     bool filled; // the table is, where layers lack edges
-    // What is kept of so many layers of each chain is in shared memory; where nothing is
-    // queued.
+    // What is kept of so many layers of each chain is in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // of a chain_table
 };
@@ -93,9 +92,9 @@ __device__ void store_vector(T* to, T x, bool shared)
     }
 }
 
-/* What is kept of a check, in a vector: its messages, and the posterior of the parity bit
- * before it. The message of edge e is the second magnitude where e has the least, the
- * first elsewhere, with a sign, which is bit Edges − 1 − e of the signs. */
+/* What is kept of a check: its messages, and the posterior of the parity bit before it.
+ * The message of edge e is the second magnitude where e has the least, the first
+ * elsewhere, with a sign, which is bit Edges − 1 − e of the signs. */
 template <unsigned Edges, bool Int16, unsigned Pitch>
 struct record;
 
@@ -192,7 +191,7 @@ struct record<Edges, false, Pitch> {
     // Words in rows of a layer: both magnitudes, which leave their lowest bits and the
     // highest one free; the posterior; where there are many edges, their signs. Else
     // eight of these are below the first magnitude, four below the second, above the
-    // place of the least, and two above either.
+    // place of the least, and one above each.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
     static constexpr unsigned own_words = 1; // from thread to thread
