@@ -116,6 +116,7 @@ struct float_arithmetic {
     explicit float_arithmetic(const arithmetic& a)
         : d_twice_to_all(a.twice_to_all),
           d_twice_to_least(a.twice_to_least),
+          d_kept_bits(bits{} + std::int32_t(a.kept_bits)),
           d_decline(vec{} + a.decline),
           d_normalization(vec{} + a.normalization)
     {
@@ -149,12 +150,13 @@ struct float_arithmetic {
     {
         const vec after_second = after(second, third, of(d_twice_to_least, degree));
         const vec after_least = after(least, after_second, of(d_twice_to_all, degree));
-        return { least < second ? after_second : after_least, after_least };
+        return { kept(least < second ? after_second : after_least), kept(after_least) };
     }
 
     static constexpr value largest = 3.4e38f; // unheard
 
 private:
+    vec kept(vec x) const { return vec(bits(x) & d_kept_bits); }
     using declining = arithmetic::declining;
     static vec of(const declining& o, std::uint32_t degree)
     {
@@ -170,6 +172,7 @@ private:
     }
 
     const declining d_twice_to_all, d_twice_to_least;
+    const bits d_kept_bits;
     const vec d_decline, d_normalization;
 };
 

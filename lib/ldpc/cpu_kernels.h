@@ -62,6 +62,7 @@ struct arithmetic { // of message_rule
         float base, per_edge;
         std::uint32_t most; //!< edges that count
     } twice_to_all, twice_to_least;
+    std::uint32_t kept_bits;
     float decline;
     float message_limit;
     float channel_limit;

@@ -18,14 +18,15 @@ struct outgoing {
     Value to_least, to_all;
 };
 
-// In float, of a check with these least magnitudes, and twice its offsets.
-__device__ inline outgoing<float> floats_leaving(float least,
-                                                 float second,
-                                                 float third,
-                                                 float twice_to_all,
-                                                 float twice_to_least,
-                                                 float decline,
-                                                 float normalization)
+// In float, of a check with these least magnitudes, and twice its offsets; before what is
+// kept of them.
+__device__ inline outgoing<float> unkept_floats_leaving(float least,
+                                                        float second,
+                                                        float third,
+                                                        float twice_to_all,
+                                                        float twice_to_least,
+                                                        float decline,
+                                                        float normalization)
 {
     // Products are exact, or nothing is subtracted from them: they may be contracted.
     const auto after = [decline, normalization](float m, float next, float twice) {
@@ -80,13 +81,17 @@ struct float_values {
         const auto of = [degree](const declining_offset& o) {
             return fmaf(o.per_edge, float(min(degree, o.most)), o.base); // exact
         };
-        return floats_leaving(least,
-                              second,
-                              third,
-                              of(a.twice_to_all),
-                              of(a.twice_to_least),
-                              a.decline,
-                              a.normalization);
+        const auto kept = [](float x) {
+            return __uint_as_float(__float_as_uint(x) & kept_bits);
+        };
+        const auto x = unkept_floats_leaving(least,
+                                             second,
+                                             third,
+                                             of(a.twice_to_all),
+                                             of(a.twice_to_least),
+                                             a.decline,
+                                             a.normalization);
+        return { kept(x.to_least), kept(x.to_all) };
     }
 };
 

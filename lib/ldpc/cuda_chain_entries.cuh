@@ -9,7 +9,6 @@
 
 #include "chain_table.h"
 #include "cuda_block_slots.cuh"
-#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 namespace gr::gpufec::ldpc {
@@ -51,24 +50,6 @@ __device__ inline uint4 get_shared_vector(std::uint32_t address)
     return x;
 #else
     return reinterpret_cast<const uint4*>(shared_words())[address / 16];
-#endif
-}
-// Copies a vector from device memory, for __pipeline_commit() and _wait_prior().
-__device__ inline void copy_to_shared(std::uint32_t address, const void* from)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address),
-                 "l"(__cvta_generic_to_global(from))
-                 : "memory");
-#elif defined(__CUDA_ARCH__)
-    const auto x = *static_cast<const uint4*>(from);
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address),
-                 "r"(x.x),
-                 "r"(x.y),
-                 "r"(x.z),
-                 "r"(x.w));
-#else
-    __pipeline_memcpy_async(shared_words() + address / 4, from, 16);
 #endif
 }
 __device__ inline std::uint32_t shared_begin()

@@ -16,13 +16,13 @@ constexpr unsigned blocks_at_once(unsigned message_edges, unsigned chains)
     return message_edges <= 9 && chains == 1 ? 2 : 1;
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned Queue>
+template <unsigned MessageEdges, bool Int16, unsigned Chains>
 __global__ void __launch_bounds__(chain_threads<Chains>::count,
                                   blocks_at_once(MessageEdges, Chains))
     decode_single(const __grid_constant__ chain_table table,
                   const __grid_constant__ single_arguments arguments)
 {
-    singles::decoder<MessageEdges, Int16, Chains, Queue>(table, arguments).run();
+    singles::decoder<MessageEdges, Int16, Chains>(table, arguments).run();
 }
 
 struct single_variant {
@@ -32,61 +32,46 @@ struct single_variant {
     std::size_t (*shared_bytes)(const chain_table& table,
                                 bool filled,
                                 unsigned layers) = nullptr;
-    unsigned least_layers = 0; // of a chain
     unsigned threads = 0;
-    bool queued = false;
 };
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned Queue>
+template <unsigned MessageEdges, bool Int16, unsigned Chains>
 single_variant variant()
 {
-    using d = singles::decoder<MessageEdges, Int16, Chains, Queue>;
-    return { decode_single<MessageEdges, Int16, Chains, Queue>,
+    using d = singles::decoder<MessageEdges, Int16, Chains>;
+    return { decode_single<MessageEdges, Int16, Chains>,
              { MessageEdges, d::most_shared, d::most_deferred },
              d::state_words,
              d::shared_bytes,
-             d::least_layers,
-             chain_threads<Chains>::count,
-             d::queued };
+             chain_threads<Chains>::count };
 }
 
-// For layers of few edges.
-template <bool Int16, unsigned Chains, unsigned Queue>
-single_variant choose_short(unsigned edges)
-{
-#ifndef GPUFEC_FEW_KERNELS
-    if (edges <= 4) {
-        return edges <= 2   ? variant<2, Int16, Chains, Queue>()
-               : edges == 3 ? variant<3, Int16, Chains, Queue>()
-                            : variant<4, Int16, Chains, Queue>();
-    }
-#endif
-    return edges <= 5 ? variant<5, Int16, Chains, Queue>() : single_variant{};
-}
-
-// Floats of few edges go through a queue, which is as long as memory takes to answer.
 template <bool Int16>
-single_variant choose(unsigned edges, unsigned chains, bool queued)
+single_variant choose(unsigned edges, unsigned chains)
 {
-    constexpr unsigned queue = Int16 ? 0 : 7;
+    const bool two = chains == 2;
     if (edges <= 5) {
-        return chains == 2 ? queued ? choose_short<Int16, 2, queue>(edges)
-                                    : choose_short<Int16, 2, 0>(edges)
-               : queued ? choose_short<Int16, 1, queue>(edges)
-                           : choose_short<Int16, 1, 0>(edges);
+#ifndef GPUFEC_FEW_KERNELS
+        if (edges <= 2) {
+            return two ? variant<2, Int16, 2>() : variant<2, Int16, 1>();
+        }
+        if (edges == 3) {
+            return two ? variant<3, Int16, 2>() : variant<3, Int16, 1>();
+        }
+        if (edges == 4) {
+            return two ? variant<4, Int16, 2>() : variant<4, Int16, 1>();
+        }
+#endif
+        return two ? variant<5, Int16, 2>() : variant<5, Int16, 1>();
     }
 #ifndef GPUFEC_FEW_KERNELS
-    if (edges <= 8) {
-        return queued ? variant<8, Int16, 1, queue>() : variant<8, Int16, 1, 0>();
-    }
-    if (edges <= 9) {
-        return queued ? variant<9, Int16, 1, queue>() : variant<9, Int16, 1, 0>();
-    }
-    return edges <= 12   ? variant<12, Int16, 1, 0>()
-           : edges <= 16 ? variant<16, Int16, 1, 0>()
-           : edges <= 20 ? variant<20, Int16, 1, 0>()
-           : edges <= 25 ? variant<25, Int16, 1, 0>()
-           : edges <= 28 ? variant<28, Int16, 1, 0>()
+    return edges <= 8    ? variant<8, Int16, 1>()
+           : edges <= 9  ? variant<9, Int16, 1>()
+           : edges <= 12 ? variant<12, Int16, 1>()
+           : edges <= 16 ? variant<16, Int16, 1>()
+           : edges <= 20 ? variant<20, Int16, 1>()
+           : edges <= 25 ? variant<25, Int16, 1>()
+           : edges <= 28 ? variant<28, Int16, 1>()
                          : single_variant{};
 #else
     return {};
@@ -152,15 +137,18 @@ private:
     const std::size_t d_shared_bytes;
 };
 
-// With a queue, or without; nothing where the code does not suit it.
+} // namespace
+
 std::unique_ptr<launch_plan>
-make_plan(const ldpc_code& code, const message_rule& rule, bool queued, int device)
+make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
+    if (code.addresses().empty() || rule.precision == ldpc_precision::int8) {
+        return nullptr;
+    }
     const chain_layers layers(code);
     const bool int16 = rule.precision == ldpc_precision::int16;
-    auto v =
-        (int16 ? choose<true> : choose<false>)(layers.largest(), layers.chains(), queued);
-    if (!v.kernel || v.queued != queued) {
+    auto v = (int16 ? choose<true> : choose<false>)(layers.largest(), layers.chains());
+    if (!v.kernel) {
         return nullptr;
     }
     v.form.filled = layers.irregular() || layers.largest() < v.form.message_edges;
@@ -176,7 +164,7 @@ make_plan(const ldpc_code& code, const message_rule& rule, bool queued, int devi
         v.form.external = true;
         table = layers.table(v.form);
     }
-    if (!table || bytes(0) > room || table->q / layers.chains() < v.least_layers) {
+    if (!table || bytes(0) > room) {
         return nullptr;
     }
     cuda::allow_shared(v.kernel, bytes(0), "the code");
@@ -196,24 +184,11 @@ make_plan(const ldpc_code& code, const message_rule& rule, bool queued, int devi
     // What the blocks leave of shared memory is used, for the L2 cache does not hold what
     // is kept of long codewords.
     unsigned shared_layers = 0;
-    while (!queued && shared_layers < table->begins[1] &&
-           blocks_with(shared_layers + 1) == most) {
+    while (shared_layers < table->begins[1] && blocks_with(shared_layers + 1) == most) {
         ++shared_layers;
     }
     return std::make_unique<singles_plan>(
         std::move(table), rule, v, shared_layers, most, p.multiProcessorCount);
-}
-
-} // namespace
-
-std::unique_ptr<launch_plan>
-make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
-{
-    if (code.addresses().empty() || rule.precision == ldpc_precision::int8) {
-        return nullptr;
-    }
-    auto plan = make_plan(code, rule, true, device);
-    return plan ? std::move(plan) : make_plan(code, rule, false, device);
 }
 
 } // namespace device

@@ -11,9 +11,7 @@
  * neighbour. Where a code has two chains of layers (chain_order.h), a group of threads
  * follows either. Messages are kept compressed: the two least magnitudes of each check,
  * which edge has the least, and the signs; those of the first layers in what is left of
- * shared memory, the others in memory that the L2 cache holds. Where it may not hold
- * them, which is with floats and short layers, the next layers are on their way to a
- * queue in shared memory instead.
+ * shared memory, the others in memory, of which the L2 cache holds what it can.
  *
  * An edge that a layer lacks is to a posterior that no sum changes. There is a barrier
  * only before a layer that uses bits of a group in use since the last one, of all threads
@@ -27,6 +25,7 @@
 #include "cuda_chain_entries.cuh"
 #include "cuda_chain_threads.cuh"
 #include "cuda_soft.cuh"
+#include <utility>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -38,8 +37,7 @@ struct single_arguments : block_arguments {
     // floor), rounded.
     float slope, floor, span;
     bool filled; // the table is, where layers lack edges
-    // What is kept of so many layers of each chain is in shared memory; where nothing is
-    // queued.
+    // What is kept of so many layers of each chain is in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // of a chain_table
 };
@@ -71,6 +69,19 @@ __device__ inline float outgoing_integer(float least, const single_arguments& a)
     return __fadd_rd(fmaf(x, a.span, 0.5f + 1 / 32.0f), low_bits);
 }
 
+// The bits of \p a that \p mask has, and those of \p b that it has not.
+__device__ inline std::uint32_t
+select_bits(std::uint32_t mask, std::uint32_t a, std::uint32_t b)
+{
+#ifdef __CUDA_ARCH__
+    std::uint32_t x;
+    asm("lop3.b32 %0, %1, %2, %3, 0xe4;" : "=r"(x) : "r"(a), "r"(b), "r"(mask));
+    return x;
+#else
+    return (a & mask) | (b & ~mask);
+#endif
+}
+
 template <class T>
 __device__ void store_vector(T* to, T x, bool shared)
 {
@@ -81,9 +92,9 @@ __device__ void store_vector(T* to, T x, bool shared)
     }
 }
 
-/* What is kept of a check, in a vector: its messages, and the posterior of the parity bit
- * before it. The message of edge e is the second magnitude where e has the least, the
- * first elsewhere, with a sign, which is bit Edges − 1 − e of the signs. */
+/* What is kept of a check: its messages, and the posterior of the parity bit before it.
+ * The message of edge e is the second magnitude where e has the least, the first
+ * elsewhere, with a sign, which is bit Edges − 1 − e of the signs. */
 template <unsigned Edges, bool Int16, unsigned Pitch>
 struct record;
 
@@ -94,7 +105,8 @@ struct record<Edges, true, Pitch> {
     // where these have room, else in words.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
-    static constexpr unsigned layer_words = sizeof(vector) / 4 * Pitch;
+    static constexpr unsigned own_words = sizeof(vector) / 4; // from thread to thread
+    static constexpr unsigned layer_words = own_words * Pitch;
     static constexpr unsigned place_unit = 512;
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
     static constexpr std::uint32_t halves = 0x4b000000u; // what low_bits are below
@@ -129,19 +141,28 @@ struct record<Edges, true, Pitch> {
             return value_of(v.z);
         }
     }
-    __device__ void load(const std::uint32_t* layer, unsigned j, bool shared)
+    __device__ void load(const std::uint32_t* own, bool shared)
     {
-        const auto* const from = reinterpret_cast<const vector*>(layer) + j;
+        const auto* const from = reinterpret_cast<const vector*>(own);
         v = shared ? *from : __ldcg(from);
     }
-    __device__ void store(std::uint32_t* layer, unsigned j, bool shared) const
+    __device__ void store(std::uint32_t* own, bool shared) const
     {
-        store_vector(reinterpret_cast<vector*>(layer) + j, v, shared);
+        store_vector(reinterpret_cast<vector*>(own), v, shared);
     }
     // Makes it one of no messages.
     __device__ void begin(float posterior_before)
     {
         set(low_bits, low_bits, 0, 0, posterior_before);
+    }
+    __device__ void store_first(std::uint32_t* own, bool shared) const
+    {
+        store(own, shared);
+    }
+    __device__ void load_first(const std::uint32_t* own, bool shared)
+    {
+        load(own, shared);
+        begin(posterior_before());
     }
     // Magnitudes and place in low bits. A place that is a sum, where several have the
     // least and both magnitudes are the same, is as good as any.
@@ -167,69 +188,119 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // Both magnitudes; the signs, and below them the place of the least where a word has
-    // room for both, else in a word after all vectors; the posterior.
-    static constexpr bool apart = Edges > 27;
-    static constexpr unsigned signs_at = apart ? 0 : 5;
-    static constexpr unsigned layer_words = (4 + apart) * Pitch;
+    // Words in rows of a layer: both magnitudes, which leave their lowest bits and the
+    // highest one free; the posterior; where there are many edges, their signs. Else
+    // eight of these are below the first magnitude, four below the second, above the
+    // place of the least, and one above each.
+    static constexpr bool narrow = Edges <= 14;
+    static constexpr unsigned rows = narrow ? 3 : 4;
+    static constexpr unsigned own_words = 1; // from thread to thread
+    static constexpr unsigned layer_words = rows * Pitch;
+    static constexpr unsigned place_bits = narrow ? 4 : 5;
+    static constexpr unsigned of_first = !narrow ? 0 : Edges < 8 ? Edges : 8;
+    static constexpr unsigned of_second = !narrow                ? 0
+                                          : Edges - of_first < 4 ? Edges - of_first
+                                                                 : 4;
+    static constexpr unsigned above = narrow ? Edges - of_first - of_second : 0;
+    static constexpr std::uint32_t signless = kept_bits & ~sign;
+
+    // What is kept of a magnitude, with the sign of the product.
+    __device__ static float message(float magnitude, std::uint32_t product)
+    {
+        return value_of(select_bits(signless, bits(magnitude), product & sign));
+    }
 
     struct opened {
-        float first, second;
+        std::uint32_t first, second, signs;
         unsigned place;
-        std::uint32_t signs; // from the top down
 
         __device__ float message(unsigned e) const
         {
-            return signed_by(place == e ? second : first, signs << e);
+            const auto magnitude = place == e ? second : first;
+            if constexpr (!narrow) {
+                return signed_by(value_of(magnitude), signs << (32 - Edges + e));
+            }
+            // No bits below the sign.
+            const auto s = e < of_first ? first << (32 - of_first + e)
+                           : e < of_first + of_second
+                               ? second << (32 - place_bits - of_second + e - of_first)
+                               : (e == of_first + of_second ? first : second) & sign;
+            return value_of(select_bits(signless, magnitude, s));
         }
     };
     __device__ opened open() const
     {
-        return { value_of(v.x),
-                 value_of(v.y),
-                 apart ? place : v.z & 31,
-                 v.z << (32 - signs_at - Edges) };
+        return { first,
+                 narrow ? second : second & kept_bits,
+                 signs,
+                 second & ((1u << place_bits) - 1) };
     }
-    __device__ float posterior_before() const { return value_of(v.w); }
-    __device__ void load(const std::uint32_t* layer, unsigned j, bool shared)
+    __device__ float posterior_before() const { return value_of(posterior); }
+    __device__ void load(const std::uint32_t* own, bool shared)
     {
-        const auto* const from = reinterpret_cast<const uint4*>(layer) + j;
-        v = shared ? *from : __ldcg(from);
-        if constexpr (apart) {
-            const auto* const last = layer + 4 * Pitch + j;
-            place = shared ? *last : __ldcg(last);
+        const auto row = [&](unsigned i) {
+            const auto* const at = own + i * Pitch;
+            return shared ? *at : __ldcg(at);
+        };
+        first = row(0);
+        second = row(1);
+        posterior = row(2);
+        signs = narrow ? 0 : row(rows - 1);
+    }
+    __device__ void store(std::uint32_t* own, bool shared) const
+    {
+        const auto row = [&](unsigned i, std::uint32_t x) {
+            store_vector(own + i * Pitch, x, shared);
+        };
+        row(0, first);
+        row(1, second);
+        row(2, posterior);
+        if constexpr (!narrow) {
+            row(3, signs);
         }
     }
-    __device__ void load(std::uint32_t shared_address)
-    {
-        static_assert(!apart);
-        v = get_shared_vector(shared_address);
-    }
-    __device__ void store(std::uint32_t* layer, unsigned j, bool shared) const
-    {
-        store_vector(reinterpret_cast<uint4*>(layer) + j, v, shared);
-        if constexpr (apart) {
-            store_vector(layer + 4 * Pitch + j, place, shared);
-        }
-    }
-    __device__ void set(float first,
-                        float second,
+    // Of signs the last one is the lowest bit.
+    __device__ void set(float to_all,
+                        float to_least,
                         unsigned least_at,
-                        std::uint32_t signs,
+                        std::uint32_t all_signs,
                         float posterior_before)
     {
-        v = make_uint4(bits(first),
-                       bits(second),
-                       apart ? signs : least_at | signs << signs_at,
-                       bits(posterior_before));
-        place = least_at;
+        first = bits(to_all);
+        second = bits(to_least);
+        if constexpr (narrow) {
+            constexpr auto mask = (1u << of_second) - 1;
+            first = select_bits(signless, first, all_signs >> (of_second + above));
+            second = select_bits(
+                signless, second, least_at | (all_signs >> above & mask) << place_bits);
+            if constexpr (above > 0) {
+                first |= all_signs << (32 - above) & sign;
+            }
+            if constexpr (above > 1) {
+                second |= all_signs << 31;
+            }
+        } else {
+            first &= signless;
+            second = select_bits(signless, second, least_at);
+        }
+        signs = all_signs;
+        posterior = bits(posterior_before);
     }
     // Makes it one of no messages.
     __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
+    // One of no messages, of which only the posterior is there.
+    __device__ void store_first(std::uint32_t* own, bool shared) const
+    {
+        store_vector(own + 2 * Pitch, posterior, shared);
+    }
+    __device__ void load_first(const std::uint32_t* own, bool shared)
+    {
+        const auto* const at = own + 2 * Pitch;
+        begin(value_of(shared ? *at : __ldcg(at)));
+    }
 
 private:
-    uint4 v;
-    std::uint32_t place;
+    std::uint32_t first, second, posterior, signs;
 };
 
 // Of the two least magnitudes of several values.
@@ -344,19 +415,21 @@ private:
 template <unsigned Edges, unsigned Pitch>
 class renewal<Edges, false, Pitch>
 {
+    using kept = record<Edges, false, Pitch>;
+
 public:
     __device__
     renewal(const three_least& of, std::uint32_t product, const single_arguments& a)
         : d_least(of.least()),
-          d_magnitudes(floats_leaving(of.least(),
-                                      of.second(),
-                                      of.third(),
-                                      a.twice_to_all,
-                                      a.twice_to_least,
-                                      a.decline,
-                                      a.normalization)),
-          d_signed_first(signed_by(d_magnitudes.to_all, product)),
-          d_signed_second(signed_by(d_magnitudes.to_least, product))
+          d_magnitudes(unkept_floats_leaving(of.least(),
+                                             of.second(),
+                                             of.third(),
+                                             a.twice_to_all,
+                                             a.twice_to_least,
+                                             a.decline,
+                                             a.normalization)),
+          d_signed_first(kept::message(d_magnitudes.to_all, product)),
+          d_signed_second(kept::message(d_magnitudes.to_least, product))
     {
     }
     __device__ float message(unsigned e, float t)
@@ -368,7 +441,7 @@ public:
         d_signs = __funnelshift_l(bits(r), d_signs, 1);
         return r;
     }
-    __device__ void keep(record<Edges, false, Pitch>& in, float posterior_before) const
+    __device__ void keep(kept& in, float posterior_before) const
     {
         in.set(d_magnitudes.to_all,
                d_magnitudes.to_least,
@@ -385,8 +458,7 @@ private:
     std::uint32_t d_signs = 0;
 };
 
-// Queue: layers of a chain that are on their way to shared memory, or none.
-template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned Queue>
+template <unsigned MessageEdges, bool Int16, unsigned Chains>
 class decoder
 {
     using block_threads = chain_threads<Chains>;
@@ -402,33 +474,34 @@ class decoder
     static constexpr bool shared_table = MessageEdges <= 20;
     static constexpr bool may_be_external = MessageEdges > 25;
     using entry = chain_entry<MessageEdges>;
-    // Layers that are fetched at once.
+    // What is kept of so many layers is fetched ahead.
     static constexpr unsigned depth = 2;
-    // Whether a layer is prepared during the one before it: short ones, as far as
+    // Of codes that have more of it than the L2 cache holds, it is to come there so many
+    // layers ahead; or 0.
+    static constexpr unsigned early = Chains == 2 && !Int16 ? 3 : 0;
+    // Whether places are found during the layer before: of short ones, as far as
     // registers go.
     static constexpr bool ahead = MessageEdges <= 5 || MessageEdges == 12;
-    static constexpr unsigned distance = depth + ahead;
 
     static constexpr unsigned wrap_words = Chains * pitch + 4;
+    static constexpr unsigned line = 32; // words of the L2 cache's
 
 public:
     static constexpr unsigned most_shared = chain_most_shared(MessageEdges);
     static constexpr unsigned most_deferred = chain_most_deferred(MessageEdges);
-    static constexpr bool queued = Queue > 0;
-    //! Of a chain.
-    static constexpr unsigned least_layers = queued ? Queue + distance : 0;
     static std::size_t shared_bytes(const chain_table& t, bool filled, unsigned layers)
     {
         return 4 * ((t.shared_groups + filled) * group + flag_words +
                     block_threads::spare_words +
                     (shared_table ? entry::copy_words(t.q) + wrap_words : 0) +
-                    (queued ? Queue : layers) * Chains * kept::layer_words);
+                    layers * Chains * kept::layer_words);
     }
     __host__ __device__ static std::size_t state_words(unsigned q)
     {
-        // More layers than there are: what is fetched ahead at the end.
-        return std::size_t(kept::layer_words) * (q + distance) + wrap_words +
-               (may_be_external ? group : 0);
+        // More layers than there are: what is fetched ahead at the end. Whole lines.
+        return (std::size_t(kept::layer_words) * (q + depth) + wrap_words +
+                (may_be_external ? group : 0) + line - 1) /
+               line * line;
     }
 
     __device__ decoder(const chain_table& table, const single_arguments& a)
@@ -454,7 +527,7 @@ public:
         }
         __syncthreads();
         d_state = a.state + d_flags[0] * state_words(q);
-        auto* outside = d_state + std::size_t(kept::layer_words) * (q + distance);
+        auto* outside = d_state + std::size_t(kept::layer_words) * (q + depth);
         if constexpr (shared_table) {
             d_entries = next;
             next += entry::copy_words(q);
@@ -468,9 +541,15 @@ public:
         d_after = bit_at((d_first + d_layers == q ? wrap + 1 : middle) + d_j);
         next += shared_table ? wrap_words : 0;
         d_external = reinterpret_cast<float*>(outside) + wrap_words;
-        const auto room = (queued ? Queue : a.shared_layers) * kept::layer_words;
-        d_shared_state = shared_address(next + d_threads.chain * room);
-        d_own_state = d_state + d_first * kept::layer_words + 4 * d_j;
+        const auto own = kept::own_words * d_j;
+        const auto room = a.shared_layers * kept::layer_words;
+        d_own_shared = next + d_threads.chain * room + own;
+        d_own_state = d_state + d_first * kept::layer_words + own;
+        if constexpr (early > 0) { // one thread does it for each line
+            d_sent_for = kept_in_register(d_j % line == 0 && a.shared_layers < d_layers
+                                              ? d_layers - a.shared_layers
+                                              : 0);
+        }
     }
 
     // All control flow hangs on parameters and the block's number: where the compiler
@@ -480,22 +559,15 @@ public:
         const frame_place frame = d_args.frames.table[blockIdx.x];
         const auto* const channel =
             reinterpret_cast<const channel_value*>(d_args.frames.input + frame.input);
-        d_own_bits = channel + d_table.message_bits + d_j * d_table.q;
         load(channel);
         __syncthreads();
         iterate<true>();
-        if constexpr (queued) {
-            begin_queue();
-        }
         std::uint32_t i = 1;
         bool valid = false;
         while (!(d_args.stop.early_stop && (valid = agreed(satisfied()))) &&
                i < d_args.stop.max_iterations) {
             iterate<false>();
             ++i;
-        }
-        if constexpr (queued) {
-            __pipeline_wait_prior(0);
         }
         const auto violated = valid ? 0 : count_violated();
         if (d_threads.number == 0) {
@@ -542,10 +614,60 @@ private:
 
     __device__ void load(const channel_value* channel)
     {
-        fetch_parity(channel);
+        load_parity(channel + d_table.message_bits);
+        load_values(channel, d_table.message_bits, [&](unsigned i) {
+            return reinterpret_cast<uint4*>(&posterior_of(i));
+        });
+        if (!d_threads.has_check()) {
+            set_shared(__float_as_uint(d_thread.address), 0);
+            set_bit(d_before, 0);
+        }
+        if (d_threads.number == 0) {
+            set_bit(d_before, missing);
+        }
+    }
+    // Parity bits, which are in another order than threads want them, go through shared
+    // memory to where they are kept between layers.
+    __device__ void load_parity(const channel_value* channel)
+    {
+        const auto q = d_table.q;
+        auto* const own = reinterpret_cast<const float*>(shared_words()) + d_first;
+        // Of so many threads of a chain, whole vectors.
+        const auto rows = min(group, d_table.shared_groups * group / q / 8 * 8);
+        for (unsigned first = 0; first < group; first += rows) {
+            const auto count = min(rows, group - first);
+            load_values(channel + first * q, count * q, [](unsigned i) {
+                return reinterpret_cast<uint4*>(shared_words() + i);
+            });
+            __syncthreads();
+            if (d_j - first < count) {
+                begin_layers([&](unsigned i) { return own[(d_j - first) * q + i]; });
+            }
+            __syncthreads();
+        }
+        if (!d_threads.has_check()) {
+            begin_layers([](unsigned) { return 0.0f; });
+        }
+    }
+    // From the channel's values of the parity bits in layers of the chain.
+    template <class Value>
+    __device__ void begin_layers(Value&& value)
+    {
+        for (unsigned i = 1; i < d_layers; ++i) {
+            kept k;
+            k.begin(value(i - 1));
+            at_layer(i, [&](auto* at, bool shared) { k.store_first(at, shared); });
+        }
+        set_bit(d_after, value(d_layers - 1));
+    }
+    // As floats, to where \p place says that those from the i-th on go.
+    template <class Place>
+    __device__ void
+    load_values(const channel_value* channel, unsigned count, Place&& place) const
+    {
         constexpr unsigned each = 16 / sizeof(channel_value); // of a vector
         const auto* const from = reinterpret_cast<const uint4*>(channel);
-        const auto vectors = d_table.message_bits / each;
+        const auto vectors = count / each;
         constexpr unsigned together = 6; // so that many loads are on their way
         constexpr auto threads = block_threads::count;
         for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
@@ -557,8 +679,7 @@ private:
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
                 if (i + k * threads < vectors) {
-                    auto* const to =
-                        reinterpret_cast<uint4*>(&posterior_of((i + k * threads) * each));
+                    uint4* const to = place((i + k * threads) * each);
                     if constexpr (Int16) {
                         to[0] = four_values(x[k].x, x[k].y);
                         to[1] = four_values(x[k].z, x[k].w);
@@ -571,27 +692,6 @@ private:
                 }
             }
         }
-        if (!d_threads.has_check()) {
-            set_shared(__float_as_uint(d_thread.address), 0);
-            set_bit(d_before, 0);
-        }
-        set_bit(d_after, own_bit(d_first + d_layers - 1));
-        if (d_threads.number == 0) {
-            set_bit(d_before, missing);
-        }
-    }
-    // To the L2 cache, for the first iteration reads it bit by bit.
-    __device__ void fetch_parity(const channel_value* channel) const
-    {
-#ifdef __CUDA_ARCH__
-        constexpr unsigned line = 128 / sizeof(channel_value);
-        const auto parity_bits = d_table.q * group;
-        for (unsigned i = line * d_threads.number; i < parity_bits;
-             i += line * block_threads::count) {
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(
-                __cvta_generic_to_global(channel + d_table.message_bits + i)));
-        }
-#endif
     }
     __device__ static std::uint32_t without_sign_of_0(std::uint32_t x)
     {
@@ -603,12 +703,6 @@ private:
         const auto value = [](std::uint32_t x) { return bits(std::int16_t(x)); };
         return { value(a), value(a >> 16), value(b), value(b >> 16) };
     }
-    // The channel value of the parity bit of layer i.
-    __device__ float own_bit(unsigned i) const
-    {
-        return d_threads.has_check() ? __fadd_rn(d_own_bits[i], 0) : 0;
-    }
-
     __device__ float& posterior_of(unsigned message_bit) const
     {
         const auto inside = d_table.shared_groups * group;
@@ -623,17 +717,21 @@ private:
     template <class Use>
     __device__ void at_layer(unsigned layer, Use&& use) const
     {
-        if (!queued && layer < d_args.shared_layers) {
-            use(shared_words() + (d_shared_state - shared_begin()) / 4 +
-                    layer * kept::layer_words,
-                true);
+        at_layer(layer, d_own_state + layer * kept::layer_words, std::forward<Use>(use));
+    }
+    // Where it is if it is not in shared memory is known.
+    template <class Use>
+    __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
+    {
+        if (layer < d_args.shared_layers) {
+            use(d_own_shared + layer * kept::layer_words, true);
         } else {
-            use(d_state + std::size_t(d_first + layer) * kept::layer_words, false);
+            use(outside, false);
         }
     }
     __device__ void load(unsigned layer, kept& k) const
     {
-        at_layer(layer, [&](const auto* at, bool shared) { k.load(at, d_j, shared); });
+        at_layer(layer, [&](const auto* own, bool shared) { k.load(own, shared); });
     }
 
     __device__ entry entry_of(unsigned layer) const
@@ -667,68 +765,48 @@ private:
         }
     }
 
-    // What can be had of a layer before the one before it is done.
-    struct prepared {
-        std::uint32_t at[MessageEdges]; // where the posteriors are
+    // Where the posteriors of a layer are.
+    struct places {
+        std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        typename kept::opened old;
     };
-    __device__ void prepare(unsigned layer, const kept& fetched, prepared& p) const
+    __device__ void find(unsigned layer, places& p) const
     {
         const auto edge = entry_of(layer);
         p.head = edge.head();
-        p.old = fetched.open();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             p.at[e] = edge.place(e, d_thread);
         }
     }
 
-    // What is kept of a layer; in the first iteration no messages, and nothing that was
-    // stored.
+    // What is kept of a layer, in the first iteration without messages.
     template <bool First>
-    __device__ void fetch(unsigned layer, kept& f)
+    __device__ void fetch(unsigned layer, std::uint32_t* outside, kept& f) const
     {
-        if constexpr (First) {
-            f.begin(own_bit(min(max(d_first + layer, 1u), d_table.q) - 1));
-        } else if constexpr (queued) {
-            take(layer, f);
-        } else {
-            load(layer, f);
-        }
+        at_layer(layer, outside, [&](const auto* at, bool shared) {
+            First ? f.load_first(at, shared) : f.load(at, shared);
+        });
     }
 
-    // Sends what is kept of the layer that is next to the queue, where a thread takes out
-    // what it sent itself. After the last layer comes the first, of the next iteration.
-    __device__ void send()
+    // Has the L2 cache fetch what is kept of a layer, if that is outside.
+    __device__ void send_for(unsigned layer, const std::uint32_t* outside) const
     {
-        copy_to_shared(d_place, reinterpret_cast<std::uint8_t*>(d_own_state) + d_sent);
-        __pipeline_commit();
-        constexpr unsigned bytes = 4 * kept::layer_words;
-        d_place += bytes;
-        if (d_place == d_shared_state + 16 * d_j + Queue * bytes) {
-            d_place -= Queue * bytes;
-        }
-        d_sent += bytes;
-        if (d_sent == d_layers * bytes) {
-            d_sent = 0;
-        }
-    }
-    __device__ void begin_queue()
-    {
-        d_place = d_shared_state + 16 * d_j;
-        d_sent = 0;
-        for (unsigned i = 0; i < Queue; ++i) {
-            send();
-        }
-    }
-    __device__ void take(unsigned layer, kept& f)
-    {
-        __pipeline_wait_prior(int(Queue) - 1);
-        f.load(d_place); // past the last layer, too
-        if (layer < d_layers) {
-            send();
-        }
+#ifdef __CUDA_ARCH__
+        static_assert(kept::rows == 3);
+        // In one piece, of which the compiler makes no branch.
+        asm volatile("{\n"
+                     ".reg .pred p;\n"
+                     "setp.lt.u32 p, %1, %2;\n"
+                     "@p prefetch.global.L2 [%0];\n"
+                     "@p prefetch.global.L2 [%0 + %3];\n"
+                     "@p prefetch.global.L2 [%0 + %4];\n"
+                     "}" ::"l"(__cvta_generic_to_global(outside)),
+                     "r"(layer - d_args.shared_layers),
+                     "r"(d_sent_for),
+                     "n"(4 * pitch),
+                     "n"(8 * pitch));
+#endif
     }
 
     template <bool First>
@@ -736,28 +814,27 @@ private:
     {
         const auto q = d_layers;
         float posterior_before = get_bit(d_before);
-        auto* record = d_own_state;
         kept f[depth];
-        prepared p[2];
+        places p[2];
 #pragma unroll
         for (unsigned k = 0; k < depth; ++k) {
-            fetch<First>(k, f[k]);
+            fetch<First>(k, d_own_state + k * kept::layer_words, f[k]);
         }
         if constexpr (ahead) {
-            prepare(0, f[0], p[0]);
-            fetch<First>(depth, f[0]);
+            find(0, p[0]);
         }
-        for (unsigned i = 0; i < q; i += depth) {
+        auto* outside = d_own_state;
+        for (unsigned i = 0; i < q; i += depth, outside += depth * kept::layer_words) {
 #pragma unroll
             for (unsigned k = 0; k < depth; ++k) {
                 if (i + k < q) {
                     do_layer<First>(i + k,
-                                    p,
-                                    k % 2,
+                                    outside + k * kept::layer_words,
+                                    p[k % 2],
+                                    p[(k + 1) % 2],
                                     f[k],
                                     f[(k + 1) % depth],
-                                    posterior_before,
-                                    record);
+                                    posterior_before);
                 }
             }
         }
@@ -765,45 +842,50 @@ private:
         __syncthreads();
     }
 
-    // Layer i, prepared unless that is to be done here. What was fetched of it, or ahead
-    // of the next, is prepared, and in its place comes what is of a later one.
+    // Layer i, with what was fetched of it and of the next. When its old messages are
+    // used, what is kept of a later one comes in their place.
     template <bool First>
     __device__ void do_layer(unsigned i,
-                             prepared (&p)[2],
-                             unsigned at,
+                             std::uint32_t* outside,
+                             places& now,
+                             places& next,
                              kept& fetched,
-                             kept& fetched_next,
-                             float& posterior_before,
-                             std::uint32_t*& record)
+                             const kept& fetched_next,
+                             float& posterior_before)
     {
-        auto& now = p[at];
         if constexpr (!ahead) {
-            prepare(i, fetched, now);
+            find(i, now);
         }
         const auto head = now.head;
-        const auto& old = now.old;
+        const auto old = fetched.open();
         float t[edges];
         t[before] = __fsub_rn(posterior_before, old.message(before));
         d_threads.wait_before(head);
-        // What a chain's first layer leaves of the bit before it.
-        const float own_posterior =
-            i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             t[e + 1] = get_posterior(now.at[e], is_external(head, e));
         }
         if constexpr (ahead) {
             static_assert(shared_table); // past the last layer, too
-            prepare(i + 1, fetched_next, p[1 - at]);
-            fetch<First>(i + distance, fetched_next);
-        } else {
-            fetch<First>(i + distance, fetched);
+            find(i + 1, next);
         }
+        float deferred[most_deferred]; // their old messages
 #pragma unroll
         for (unsigned e = 1; e < own; ++e) {
-            t[e] = __fsub_rn(t[e], old.message(e));
+            const float r = old.message(e);
+            t[e] = __fsub_rn(t[e], r);
+            if (e <= most_deferred) {
+                deferred[e - 1] = r;
+            }
         }
+        // What a chain's first layer leaves of the bit before it.
+        const float own_posterior =
+            i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
         t[own] = __fsub_rn(own_posterior, old.message(own));
+        fetch<First>(i + depth, outside + depth * kept::layer_words, fetched);
+        if constexpr (!First && early > 0) {
+            send_for(i + early, outside + early * kept::layer_words);
+        }
 
         std::uint32_t product = bits(t[0]);
 #pragma unroll
@@ -817,7 +899,7 @@ private:
             set_bit(d_before, leaves);
         }
         if (head & chain_table::shares) {
-            write_shared_bits(head, now, t, renewed);
+            write_shared_bits(head, now, deferred, t, renewed);
         } else {
 #pragma unroll
             for (unsigned e = 0; e < MessageEdges; ++e) {
@@ -829,12 +911,7 @@ private:
         posterior_before = __fadd_rn(t[own], renewed.message(own, t[own]));
         kept fresh;
         renewed.keep(fresh, leaves);
-        if constexpr (queued) {
-            fresh.store(record, 0, false);
-            record += kept::layer_words;
-        } else {
-            at_layer(i, [&](auto* at, bool shared) { fresh.store(at, d_j, shared); });
-        }
+        at_layer(i, outside, [&](auto* at, bool shared) { fresh.store(at, shared); });
     }
 
     static __device__ auto least_of(const float (&t)[edges])
@@ -864,7 +941,8 @@ private:
 
     // A layer in which bits take part more than once.
     __device__ void write_shared_bits(std::uint32_t head,
-                                      const prepared& now,
+                                      const places& now,
+                                      const float (&old)[most_deferred],
                                       float (&t)[edges],
                                       renewal<edges, Int16, pitch>& renewed) const
     {
@@ -874,7 +952,7 @@ private:
         for (unsigned e = 0; e < MessageEdges; ++e) {
             const float r = renewed.message(e + 1, t[e + 1]);
             if (e < most_deferred && e < deferred) { // the change
-                t[e + 1] = __fsub_rn(r, now.old.message(e + 1));
+                t[e + 1] = __fsub_rn(r, old[e]);
             } else {
                 set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
             }
@@ -1046,14 +1124,12 @@ private:
     const unsigned d_j;
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // of the thread's chain
-    const channel_value* d_own_bits;  // of the parity bits that the thread has, in layers
     std::uint32_t* d_flags;           // the block's part of the state; violated checks
     bit_place d_before, d_after;      // posteriors of the bits before and after the chain
     std::uint32_t* d_state;
-    std::uint32_t* d_own_state; // of that the thread's own, in the first layer
-    // Of the queue, or of layers that are kept there: where it begins, the next place.
-    std::uint32_t d_shared_state, d_place;
-    std::uint32_t d_sent; // of each thread's state, bytes to what goes there next
+    // Of that the thread's own, in the chain's first layer; in shared memory.
+    std::uint32_t *d_own_state, *d_own_shared;
+    std::uint32_t d_sent_for; // layers that are not in shared memory, or none
     float* d_external;
     std::uint32_t* d_entries; // of the layers, in shared memory
 };

@@ -49,8 +49,9 @@ inline lanes::arithmetic lane_arithmetic(const message_rule& r)
     const auto of = [](const declining_offset& o) {
         return lanes::arithmetic::declining{ o.base, o.per_edge, o.most };
     };
-    return { r.offset,        of(r.twice_to_all), of(r.twice_to_least), r.decline,
-             r.message_limit, r.channel_limit,    r.normalization,      r.sixteenths };
+    return { r.offset,        of(r.twice_to_all), of(r.twice_to_least),
+             kept_bits,       r.decline,          r.message_limit,
+             r.channel_limit, r.normalization,    r.sixteenths };
 }
 
 } // namespace gr::gpufec::ldpc

@@ -21,8 +21,11 @@
  *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
  *     second = after(b, c, offset to the least, of the check's degree)
  *     first = after(a, second, offset to all, of the check's degree)
- *     magnitude = second           to an edge that alone has a
- *     magnitude = first            to all others
+ *     magnitude = kept(second)     to an edge that alone has a
+ *     magnitude = kept(first)      to all others
+ *
+ * where kept(x) has the sixteen highest significant bits of x, rounded towards zero, so
+ * that kernels have room for the signs in the words of two magnitudes.
  *
  * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), but for a
  * term that matters where both are small. Offsets that decline with the distance follow
@@ -45,6 +48,8 @@
 #include <gnuradio/gpufec/ldpc.h>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace gr::gpufec::ldpc {
 
@@ -94,6 +99,9 @@ message_rule make_message_rule(const ldpc_code& code,
 //! Float: a magnitude beyond all.
 constexpr float unheard = 3.4e38f;
 
+//! Float: the bits of a magnitude that are kept of it.
+constexpr std::uint32_t kept_bits = 0xffffff00u;
+
 //! Float: magnitudes that leave a check, to an edge that alone has the least and to
 //! others.
 struct outgoing {
@@ -109,9 +117,16 @@ leaving(const message_rule& rule, unsigned degree, float a, float b, float c)
         const float near = sat(0.5f - (next - m) * rule.decline);
         return sat(m * rule.normalization - twice * near);
     };
+    const auto kept = [](float x) {
+        std::uint32_t bits;
+        std::memcpy(&bits, &x, sizeof(x));
+        bits &= kept_bits;
+        std::memcpy(&x, &bits, sizeof(x));
+        return x;
+    };
     const float second = after(b, c, rule.twice_to_least.of(degree));
     const float first = after(a, second, rule.twice_to_all.of(degree));
-    return { a < b ? second : first, first };
+    return { kept(a < b ? second : first), kept(first) };
 }
 
 constexpr float soft_limit = 127;

@@ -114,9 +114,10 @@ TEST(ldpc_reference, a_check_in_float)
         }
     };
     // 101/128 and 59/128 nat less for five edges, of which distances of 1 leave half and
-    // of 2 nothing; where the next magnitude is smaller, more.
+    // of 2 nothing; where the next magnitude is smaller, more. Of 17 significant bits the
+    // last is not kept.
     const double first = 59 / 128.0, second = 101 / 128.0;
-    const double to_all = 2 - first * (1 - (1 - second / 2) / 2);
+    const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
                 { -to_all, 3 - second / 2, -to_all, -to_all, -to_all });
     expect_near(messages({ 3, 8, 9, 5, 7 }, -1), { 5, 3, 3, 3, 3 });

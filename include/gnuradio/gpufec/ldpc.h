@@ -255,7 +255,7 @@ GPUFEC_API ldpc_algorithm ldpc_algorithm_from_string(const std::string& name);
 enum class ldpc_precision {
     int8,   //!< channel values and messages of 8 bits, posteriors of 16
     int16,  //!< channel values and messages of 16 bits, posteriors of 16
-    float32 //!< everything in single precision
+    float32 //!< single precision; messages have 16 significant bits
 };
 
 //! \throws std::invalid_argument
