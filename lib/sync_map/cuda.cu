@@ -485,6 +485,41 @@ private:
 
 // ---- the linear form, words of ten bits as tries ----
 
+// Warps of a batch, each of which decodes some frames at a time: a block of as many as a
+// multiprocessor holds on each.
+struct trie_grid {
+    trie_grid(const trie_layout& layout, std::size_t most_warps, int device)
+        : frames(layout.frames),
+          warps(
+              std::min<std::size_t>(most_warps, most_shared(device) / layout.warp_bytes))
+    {
+        int count = 0;
+        check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+              "device attribute");
+        processors = count;
+    }
+
+    std::size_t groups(std::size_t count) const { return (count + frames - 1) / frames; }
+    std::size_t blocks(std::size_t count) const
+    {
+        return std::min(groups(count), processors);
+    }
+    std::size_t block_warps(std::size_t count) const
+    {
+        const auto all = blocks(count);
+        return std::min((groups(count) + all - 1) / all, warps);
+    }
+    //! Those of all blocks.
+    std::size_t all_warps(std::size_t count) const
+    {
+        return blocks(count) * block_warps(count);
+    }
+
+    std::size_t frames; //!< of a warp
+    std::size_t warps;  //!< of a block, at most
+    std::size_t processors;
+};
+
 //! A plan that can be told to decode some of a batch's frames.
 class listing_plan : public launch_plan
 {
@@ -527,9 +562,10 @@ public:
         auto plan = std::make_unique<tries_plan>(setup, device);
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
-        const bool fits = plan->bytes_of(plan->d_warps * plan->d_processors) <= free / 8;
+        const bool fits =
+            plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
         // With fewer warps, too little hides what each waits for.
-        return fits && plan->d_warps >= 8 ? std::move(plan) : nullptr;
+        return fits && plan->d_grid.warps >= 8 ? std::move(plan) : nullptr;
     }
 
     tries_plan(const setup& setup, int device)
@@ -537,31 +573,23 @@ public:
           d_layout(trie_layout::of<Row, C>(setup.window, setup.symbols)),
           d_weights(d_geometry),
           d_few(setup, device),
-          d_words(upload(pack_trie_words(setup.code)))
+          d_words(upload(pack_trie_words(setup.code))),
+          d_grid(d_layout, Warps, device)
     {
-        int shared = 0, processors = 0;
-        check(cudaDeviceGetAttribute(
-                  &shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-              "device attribute");
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "device attribute");
-        d_processors = processors;
-        d_warps = std::min<std::size_t>(Warps, shared / d_layout.warp_bytes);
-        allow_shared(kernel, d_warps * d_layout.warp_bytes, "the window of drifts");
+        allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
         // A round takes 0.67 + q/96 of its time with 32 words, in which the others decode
         // half as many frames, or with more words fewer.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
-        d_many = from ? std::atoi(from) : part * d_warps * d_processors * d_layout.frames;
+        d_many = from ? std::atoi(from)
+                      : part * d_grid.warps * d_grid.processors * d_layout.frames;
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
         const auto few = d_few.work_bytes(frames);
-        return frames < d_many
-                   ? few
-                   : std::max(few, bytes_of(blocks(frames) * block_warps(frames)));
+        return frames < d_many ? few : std::max(few, bytes_of(d_grid.all_warps(frames)));
     }
 
     void launch(sync_geometry g,
@@ -608,25 +636,11 @@ private:
                       sync_status* status,
                       cudaStream_t stream) const
     {
-        const auto grid = blocks(g.frames), warps = block_warps(g.frames);
+        const auto grid = d_grid.blocks(g.frames), warps = d_grid.block_warps(g.frames);
         carver c(work);
         const auto memory = carve(c, grid * warps);
         kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, stream>>>(
             g, d_layout, d_weights, memory, run, input, output, status);
-    }
-
-    std::size_t groups(std::size_t frames) const
-    {
-        return (frames + d_layout.frames - 1) / d_layout.frames;
-    }
-    std::size_t blocks(std::size_t frames) const
-    {
-        return std::min(groups(frames), d_processors);
-    }
-    std::size_t block_warps(std::size_t frames) const
-    {
-        const auto all = blocks(frames);
-        return std::min((groups(frames) + all - 1) / all, d_warps);
     }
 
     trie_memory carve(carver& c, std::size_t warps) const
@@ -650,7 +664,8 @@ private:
     const trie_weights<Row, C> d_weights;
     const linear_plan<Row, Row> d_few;
     const buffer<std::uint32_t> d_words;
-    std::size_t d_warps, d_processors, d_many;
+    const trie_grid d_grid;
+    std::size_t d_many;
 };
 
 // The narrowest tries in float whose insertions go as far as they must; or none.
@@ -703,42 +718,35 @@ public:
         auto plan = std::make_unique<band_plan>(setup, std::move(all), device);
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
-        const bool fits = plan->bytes_of(plan->d_warps * plan->d_processors) <= free / 8;
-        return fits && plan->d_warps >= 4 ? std::move(plan) : nullptr;
+        const bool fits =
+            plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
+        return fits && plan->d_grid.warps >= 4 ? std::move(plan) : nullptr;
     }
 
     band_plan(const setup& setup, std::unique_ptr<listing_plan> all, int device)
         : d_all(std::move(all)),
           d_geometry(make_geometry(setup)),
-          d_layout(trie_layout::of<float, drifts>(setup.window, setup.symbols)),
+          d_layout(layout_of(setup)),
           d_weights(d_geometry),
           d_bound(bound_of(d_geometry)),
-          d_words(upload(pack_trie_words(setup.code)))
+          d_words(upload(pack_trie_words(setup.code))),
+          d_grid(d_layout, warps, device)
     {
-        int processors = 0;
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "device attribute");
-        d_processors = processors;
-        d_layout.lanes = 1;
-        d_layout.frames = 32;
-        d_layout.warp_bytes = 32 * trie_row<float, drifts>::lane_bytes;
-        d_warps = std::min<std::size_t>(warps, most_shared(device) / d_layout.warp_bytes);
-        allow_shared(kernel, d_warps * d_layout.warp_bytes, "the band of drifts");
+        allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the band of drifts");
         const char* const from = std::getenv("GPUFEC_SYNC_BAND_FROM");
         // A warp on each multiprocessor takes nearly as long as four; with 32 words, two
         // take as long as all drifts do.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
-        d_many = from ? std::atoi(from) : part * 4 * d_processors * d_layout.frames;
+        d_many = from ? std::atoi(from) : part * 4 * d_grid.processors * d_layout.frames;
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
         const auto others = d_all->work_bytes(frames);
-        return frames < d_many
-                   ? others
-                   : list_bytes(frames) +
-                         std::max(others, bytes_of(blocks(frames) * block_warps(frames)));
+        return frames < d_many ? others
+                               : list_bytes(frames) +
+                                     std::max(others, bytes_of(d_grid.all_warps(frames)));
     }
 
     void launch(sync_geometry g,
@@ -756,7 +764,8 @@ public:
         const auto again = carve_list(before, g.frames);
         std::byte* const rest = work + before.used();
         check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), stream), "clearing");
-        const auto grid = blocks(g.frames), in_block = block_warps(g.frames);
+        const auto grid = d_grid.blocks(g.frames);
+        const auto in_block = d_grid.block_warps(g.frames);
         carver c(rest);
         const auto own = carve(c, grid * in_block);
         kernel<<<grid, 32 * in_block, in_block * d_layout.warp_bytes, stream>>>(
@@ -784,6 +793,16 @@ private:
         trie_memory tries;
         band_boundary* boundaries;
     };
+
+    // A frame is a lane; items are those of all drifts.
+    static trie_layout layout_of(const setup& s)
+    {
+        auto l = trie_layout::of<float, drifts>(s.window, s.symbols);
+        l.lanes = 1;
+        l.frames = 32;
+        l.warp_bytes = 32 * trie_row<float, drifts>::lane_bytes;
+        return l;
+    }
 
     static band_bound bound_of(const sync_geometry& g)
     {
@@ -817,20 +836,6 @@ private:
         return allowed >= 0 && more < 0.05;
     }
 
-    std::size_t groups(std::size_t frames) const
-    {
-        return (frames + d_layout.frames - 1) / d_layout.frames;
-    }
-    std::size_t blocks(std::size_t frames) const
-    {
-        return std::min(groups(frames), d_processors);
-    }
-    std::size_t block_warps(std::size_t frames) const
-    {
-        const auto all = blocks(frames);
-        return std::min((groups(frames) + all - 1) / all, d_warps);
-    }
-
     frames_again carve_list(carver& c, std::size_t frames) const
     {
         return { c.take<std::uint32_t>(frames), c.take<std::uint32_t>(1) };
@@ -860,11 +865,12 @@ private:
 
     const std::unique_ptr<listing_plan> d_all;
     const sync_geometry d_geometry;
-    trie_layout d_layout;
+    const trie_layout d_layout;
     const trie_weights<float, drifts> d_weights;
     const band_weights<drifts> d_bound;
     const buffer<std::uint32_t> d_words;
-    std::size_t d_warps, d_processors, d_many;
+    const trie_grid d_grid;
+    std::size_t d_many;
 };
 
 // ---- the corridor form ----
