@@ -102,12 +102,13 @@ json describe(const code_size& c,
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // A few different frames, repeated, for all take the same time.
+        // Different frames, repeated, enough of them that those which are decoded twice
+        // are as many as they would be.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
                              { p, p, 0, c.alphabet },
-                             std::min(frames, 64u))),
+                             std::min(frames, c.n * c.N <= 2100 ? 2048u : 64u))),
           options(with_setting(data.options, s)),
           setup(sync_map::make_setup(options)),
           count(frames),
@@ -216,7 +217,8 @@ json cuda_linear()
     const code_size c{ 10, 32, 210 };
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         // 63360: an H200 as full as it can be, to the end.
-        for (const unsigned frames : { 1u, 1024u, 16384u, 63360u, 65536u }) {
+        for (const unsigned frames :
+             { 1u, 1024u, 12672u, 16384u, 25344u, 63360u, 65536u }) {
             all.add(measure_cuda(c, p, linear, frames));
         }
         auto posteriors = linear;

@@ -6,6 +6,7 @@
 
 #include "cuda/device_decoder.h"
 #include "cuda/first_plan.h"
+#include "cuda_band.cuh"
 #include "cuda_corridor.cuh"
 #include "cuda_frames.cuh"
 #include "cuda_linear_any.cuh"
@@ -368,12 +369,35 @@ public:
             return d_segments.launch(
                 g, d_kernel.memory(), work, input, output, status, stream);
         }
-        carver c(work);
         const auto grid = d_kernel.blocks(g.frames);
-        const auto w = carve(c, grid);
-        const auto memory = d_kernel.memory(w.alpha, w.rows, w.prior_sums);
+        const auto memory = memory_of(work, grid);
         d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
             g, d_kernel.layout, row_weights<Row>(g), memory, input, output, status);
+    }
+
+    //! Those on a list, of words of ten bits.
+    void launch_listed(const sync_geometry& g,
+                       const listed_frames& frames,
+                       std::byte* work,
+                       const std::byte* input,
+                       std::byte* output,
+                       sync_status* status,
+                       cudaStream_t stream) const
+    {
+        const auto listed = g.q <= 32 ? linear_words_listed<10, true, Row, Metric>
+                                      : linear_words_listed<10, false, Row, Metric>;
+        allow_shared(listed, d_kernel.layout.bytes, "the window of drifts");
+        const auto grid = d_kernel.blocks(g.frames);
+        const auto memory = memory_of(work, grid);
+        listed<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
+            g,
+            d_kernel.layout,
+            row_weights<Row>(g),
+            memory,
+            frames,
+            input,
+            output,
+            status);
     }
 
 private:
@@ -439,6 +463,13 @@ private:
         return {};
     }
 
+    linear_memory memory_of(std::byte* work, std::size_t blocks) const
+    {
+        carver c(work);
+        const auto w = carve(c, blocks);
+        return d_kernel.memory(w.alpha, w.rows, w.prior_sums);
+    }
+
     pieces carve(carver& c, std::size_t count) const
     {
         const auto& g = d_geometry;
@@ -454,14 +485,64 @@ private:
 
 // ---- the linear form, words of ten bits as tries ----
 
+// Warps of a batch, each of which decodes some frames at a time: a block of as many as a
+// multiprocessor holds on each.
+struct trie_grid {
+    trie_grid(const trie_layout& layout, std::size_t most_warps, int device)
+        : frames(layout.frames),
+          warps(
+              std::min<std::size_t>(most_warps, most_shared(device) / layout.warp_bytes))
+    {
+        int count = 0;
+        check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+              "device attribute");
+        processors = count;
+    }
+
+    std::size_t groups(std::size_t count) const { return (count + frames - 1) / frames; }
+    std::size_t blocks(std::size_t count) const
+    {
+        return std::min(groups(count), processors);
+    }
+    std::size_t block_warps(std::size_t count) const
+    {
+        const auto all = blocks(count);
+        return std::min((groups(count) + all - 1) / all, warps);
+    }
+    //! Those of all blocks.
+    std::size_t all_warps(std::size_t count) const
+    {
+        return blocks(count) * block_warps(count);
+    }
+
+    std::size_t frames; //!< of a warp
+    std::size_t warps;  //!< of a block, at most
+    std::size_t processors;
+};
+
+//! A plan that can be told to decode some of a batch's frames.
+class listing_plan : public launch_plan
+{
+public:
+    //! Those that the device put on a list before.
+    virtual void launch_listed(const sync_geometry& g,
+                               const std::uint32_t* frames,
+                               const std::uint32_t* count,
+                               std::byte* work,
+                               const std::byte* input,
+                               std::byte* output,
+                               sync_status* status,
+                               cudaStream_t stream) const = 0;
+};
+
 /* Few frames do not fill the device with as many as a warp holds, so these are for
  * linear_plan. GPUFEC_SYNC_TRIES_FROM, for tests: the least number of frames that are
  * not few. */
 template <class Row, int C, int J, int Reach, int Warps>
-class tries_plan : public launch_plan
+class tries_plan : public listing_plan
 {
 public:
-    static std::unique_ptr<launch_plan> make(const setup& setup, int device)
+    static std::unique_ptr<listing_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
         // Eight warps with thirteen drifts per lane do as much as five of twelve with
@@ -481,9 +562,10 @@ public:
         auto plan = std::make_unique<tries_plan>(setup, device);
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
-        const bool fits = plan->bytes_of(plan->d_warps * plan->d_processors) <= free / 8;
+        const bool fits =
+            plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
         // With fewer warps, too little hides what each waits for.
-        return fits && plan->d_warps >= 8 ? std::move(plan) : nullptr;
+        return fits && plan->d_grid.warps >= 8 ? std::move(plan) : nullptr;
     }
 
     tries_plan(const setup& setup, int device)
@@ -491,31 +573,23 @@ public:
           d_layout(trie_layout::of<Row, C>(setup.window, setup.symbols)),
           d_weights(d_geometry),
           d_few(setup, device),
-          d_words(upload(pack_trie_words(setup.code)))
+          d_words(upload(pack_trie_words(setup.code))),
+          d_grid(d_layout, Warps, device)
     {
-        int shared = 0, processors = 0;
-        check(cudaDeviceGetAttribute(
-                  &shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-              "device attribute");
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "device attribute");
-        d_processors = processors;
-        d_warps = std::min<std::size_t>(Warps, shared / d_layout.warp_bytes);
-        allow_shared(kernel, d_warps * d_layout.warp_bytes, "the window of drifts");
+        allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
         // A round takes 0.67 + q/96 of its time with 32 words, in which the others decode
         // half as many frames, or with more words fewer.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
-        d_many = from ? std::atoi(from) : part * d_warps * d_processors * d_layout.frames;
+        d_many = from ? std::atoi(from)
+                      : part * d_grid.warps * d_grid.processors * d_layout.frames;
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
         const auto few = d_few.work_bytes(frames);
-        return frames < d_many
-                   ? few
-                   : std::max(few, bytes_of(blocks(frames) * block_warps(frames)));
+        return frames < d_many ? few : std::max(few, bytes_of(d_grid.all_warps(frames)));
     }
 
     void launch(sync_geometry g,
@@ -529,28 +603,44 @@ public:
         if (g.frames < d_many) {
             return d_few.launch(g, work, work_bytes, input, output, status, stream);
         }
-        const auto grid = blocks(g.frames), warps = block_warps(g.frames);
-        carver c(work);
-        const auto memory = carve(c, grid * warps);
-        kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, stream>>>(
-            g, d_layout, d_weights, memory, input, output, status);
+        launch_tries(g, {}, work, input, output, status, stream);
+    }
+
+    void launch_listed(const sync_geometry& g,
+                       const std::uint32_t* frames,
+                       const std::uint32_t* count,
+                       std::byte* work,
+                       const std::byte* input,
+                       std::byte* output,
+                       sync_status* status,
+                       cudaStream_t stream) const override
+    {
+        // All frames as tries take as long as half of them in another way.
+        const bool many = g.frames >= d_many;
+        const unsigned most = many ? g.frames / 2 : g.frames;
+        d_few.launch_listed(
+            g, { frames, count, most }, work, input, output, status, stream);
+        if (many) {
+            launch_tries(g, { count, most }, work, input, output, status, stream);
+        }
     }
 
 private:
     static constexpr auto kernel = linear_tries<Warps, Row, C, J, Reach>;
 
-    std::size_t groups(std::size_t frames) const
+    void launch_tries(const sync_geometry& g,
+                      const if_many_listed& run,
+                      std::byte* work,
+                      const std::byte* input,
+                      std::byte* output,
+                      sync_status* status,
+                      cudaStream_t stream) const
     {
-        return (frames + d_layout.frames - 1) / d_layout.frames;
-    }
-    std::size_t blocks(std::size_t frames) const
-    {
-        return std::min(groups(frames), d_processors);
-    }
-    std::size_t block_warps(std::size_t frames) const
-    {
-        const auto all = blocks(frames);
-        return std::min((groups(frames) + all - 1) / all, d_warps);
+        const auto grid = d_grid.blocks(g.frames), warps = d_grid.block_warps(g.frames);
+        carver c(work);
+        const auto memory = carve(c, grid * warps);
+        kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, stream>>>(
+            g, d_layout, d_weights, memory, run, input, output, status);
     }
 
     trie_memory carve(carver& c, std::size_t warps) const
@@ -574,7 +664,213 @@ private:
     const trie_weights<Row, C> d_weights;
     const linear_plan<Row, Row> d_few;
     const buffer<std::uint32_t> d_words;
-    std::size_t d_warps, d_processors, d_many;
+    const trie_grid d_grid;
+    std::size_t d_many;
+};
+
+// The narrowest tries in float whose insertions go as far as they must; or none.
+std::unique_ptr<listing_plan> make_float_tries(const setup& setup, int device)
+{
+    return first_plan(
+        {
+#ifndef GPUFEC_FEW_KERNELS
+            tries_plan<float, 13, 13, 1, 8>::make,
+            tries_plan<float, 9, 4, 1, 12>::make,
+            tries_plan<float, 9, 6, 1, 12>::make,
+#endif
+            tries_plan<float, 9, 9, 2, 12>::make },
+        setup,
+        device);
+}
+
+std::unique_ptr<launch_plan> float_tries(const setup& setup, int device)
+{
+    return make_float_tries(setup, device);
+}
+std::unique_ptr<launch_plan> double_tries(const setup& setup, int device)
+{
+    return tries_plan<double, 6, 6, 2, 8>::make(setup, device);
+}
+
+/* ---- the same in a band of drifts that follows a frame's path ----
+ *
+ * For frames of whose insertions and deletions there are few enough that nearly all of
+ * them lose nothing. For tests, GPUFEC_SYNC_BAND_FROM: the least number of frames, on
+ * any channel; GPUFEC_SYNC_BAND_ALONE: those that are to be decoded again are not. */
+class band_plan : public launch_plan
+{
+public:
+    static constexpr int drifts = 16, warps = 6;
+
+    static std::unique_ptr<launch_plan> make(const setup& setup, int device)
+    {
+        const auto g = make_geometry(setup);
+        if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
+            g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
+            g.links || g.outputs != g.symbols || g.window < 3 * drifts / 2 ||
+            !trie_weights<float, drifts>::possible(g) || !pays(setup, g)) {
+            return nullptr;
+        }
+        auto all = make_float_tries(setup, device);
+        if (!all) {
+            return nullptr;
+        }
+        auto plan = std::make_unique<band_plan>(setup, std::move(all), device);
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "device memory");
+        const bool fits =
+            plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
+        return fits && plan->d_grid.warps >= 4 ? std::move(plan) : nullptr;
+    }
+
+    band_plan(const setup& setup, std::unique_ptr<listing_plan> all, int device)
+        : d_all(std::move(all)),
+          d_geometry(make_geometry(setup)),
+          d_layout(layout_of(setup)),
+          d_weights(d_geometry),
+          d_bound(bound_of(d_geometry)),
+          d_words(upload(pack_trie_words(setup.code))),
+          d_grid(d_layout, warps, device)
+    {
+        allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the band of drifts");
+        const char* const from = std::getenv("GPUFEC_SYNC_BAND_FROM");
+        // A warp on each multiprocessor takes nearly as long as four; with 32 words, two
+        // take as long as all drifts do.
+        const double q = std::max(32u, d_geometry.q);
+        const double part = (0.67 + q / 96) * 16 / q;
+        d_many = from ? std::atoi(from) : part * 4 * d_grid.processors * d_layout.frames;
+    }
+
+    std::size_t work_bytes(std::size_t frames) const override
+    {
+        const auto others = d_all->work_bytes(frames);
+        return frames < d_many ? others
+                               : list_bytes(frames) +
+                                     std::max(others, bytes_of(d_grid.all_warps(frames)));
+    }
+
+    void launch(sync_geometry g,
+                std::byte* work,
+                std::size_t work_bytes,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status,
+                cudaStream_t stream) const override
+    {
+        if (g.frames < d_many) {
+            return d_all->launch(g, work, work_bytes, input, output, status, stream);
+        }
+        carver before(work);
+        const auto again = carve_list(before, g.frames);
+        std::byte* const rest = work + before.used();
+        check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), stream), "clearing");
+        const auto grid = d_grid.blocks(g.frames);
+        const auto in_block = d_grid.block_warps(g.frames);
+        carver c(rest);
+        const auto own = carve(c, grid * in_block);
+        kernel<<<grid, 32 * in_block, in_block * d_layout.warp_bytes, stream>>>(
+            g,
+            d_layout,
+            d_weights,
+            d_bound,
+            own.tries,
+            own.boundaries,
+            again,
+            input,
+            output,
+            status);
+        if (std::getenv("GPUFEC_SYNC_BAND_ALONE")) {
+            return;
+        }
+        d_all->launch_listed(
+            g, again.frames, again.count, rest, input, output, status, stream);
+    }
+
+private:
+    static constexpr auto kernel = band_tries<warps, drifts>;
+
+    struct pieces {
+        trie_memory tries;
+        band_boundary* boundaries;
+    };
+
+    // A frame is a lane; items are those of all drifts.
+    static trie_layout layout_of(const setup& s)
+    {
+        auto l = trie_layout::of<float, drifts>(s.window, s.symbols);
+        l.lanes = 1;
+        l.frames = 32;
+        l.warp_bytes = 32 * trie_row<float, drifts>::lane_bytes;
+        return l;
+    }
+
+    static band_bound bound_of(const sync_geometry& g)
+    {
+        return { g.insertion,
+                 std::max(g.match + g.mismatch, 2 * g.erased) / g.deletion,
+                 g.n,
+                 drifts };
+    }
+
+    // Whether less than one frame in twenty is decoded again.
+    static bool pays(const setup& s, const sync_geometry& g)
+    {
+        const auto& c = s.channel;
+        const double mean = double(s.code.frame_bits()) *
+                            (c.p_insert() / (1 - c.p_insert()) + c.p_delete());
+        const double rarest =
+            g.insertion > 0 ? std::min(g.insertion, g.deletion) : g.deletion;
+        const auto bound = bound_of(g);
+        if (!(mean < 100) || !(bound.growth < 1e36)) {
+            return false;
+        }
+        if (std::getenv("GPUFEC_SYNC_BAND_FROM")) {
+            return true;
+        }
+        const double allowed = bound.events_allowed(g.symbols, most_lost, 1 / rarest);
+        double part = std::exp(-mean), more = 1 - part;
+        for (unsigned k = 1; k <= allowed; ++k) {
+            part *= mean / k;
+            more -= part;
+        }
+        return allowed >= 0 && more < 0.05;
+    }
+
+    frames_again carve_list(carver& c, std::size_t frames) const
+    {
+        return { c.take<std::uint32_t>(frames), c.take<std::uint32_t>(1) };
+    }
+    std::size_t list_bytes(std::size_t frames) const
+    {
+        carver c(nullptr);
+        carve_list(c, frames);
+        return c.used();
+    }
+
+    pieces carve(carver& c, std::size_t count) const
+    {
+        const auto& g = d_geometry;
+        return { { d_words.get(),
+                   c.take<float>(count * (g.outputs + 2) * 32 * drifts),
+                   c.take<float>(count * g.q * 32),
+                   c.take<trie_items>(count * d_layout.frames * d_layout.item_words) },
+                 c.take<band_boundary>(count * (g.outputs + 1) * 32) };
+    }
+    std::size_t bytes_of(std::size_t count) const
+    {
+        carver c(nullptr);
+        carve(c, count);
+        return c.used();
+    }
+
+    const std::unique_ptr<listing_plan> d_all;
+    const sync_geometry d_geometry;
+    const trie_layout d_layout;
+    const trie_weights<float, drifts> d_weights;
+    const band_weights<drifts> d_bound;
+    const buffer<std::uint32_t> d_words;
+    const trie_grid d_grid;
+    std::size_t d_many;
 };
 
 // ---- the corridor form ----
@@ -771,20 +1067,9 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
     const auto corridor = corridor_plan<Row, Metric>::make;
     if constexpr (std::is_same<Metric, float>::value) {
         return first_plan(
-            {
-#ifndef GPUFEC_FEW_KERNELS
-                tries_plan<float, 13, 13, 1, 8>::make,
-                tries_plan<float, 9, 4, 1, 12>::make,
-                tries_plan<float, 9, 6, 1, 12>::make,
-#endif
-                tries_plan<float, 9, 9, 2, 12>::make,
-                linear,
-                corridor },
-            setup,
-            device);
+            { band_plan::make, float_tries, linear, corridor }, setup, device);
     } else if constexpr (std::is_same<Row, double>::value) {
-        return first_plan(
-            { tries_plan<double, 6, 6, 2, 8>::make, linear, corridor }, setup, device);
+        return first_plan({ double_tries, linear, corridor }, setup, device);
     } else {
         return first_plan({ linear, corridor }, setup, device);
     }

@@ -30,6 +30,40 @@ struct sync_geometry {
 
 constexpr unsigned full_warp = 0xffffffffu;
 
+//! The frames of a batch.
+struct all_frames {
+    __device__ unsigned size(const sync_geometry& g) const { return g.frames; }
+    __device__ unsigned operator[](unsigned k) const { return k; }
+};
+
+//! Those of them that the device put on a list; if that has more than so many, none.
+struct listed_frames {
+    const std::uint32_t *frames, *count;
+    std::uint32_t most;
+
+    __device__ unsigned size(const sync_geometry&) const
+    {
+        return *count <= most ? *count : 0;
+    }
+    __device__ unsigned operator[](unsigned k) const { return frames[k]; }
+};
+
+//! All of them, if that list has more.
+struct if_many_listed {
+    const std::uint32_t* count = nullptr; //!< nullptr: in any case
+    std::uint32_t most = 0;
+
+    __device__ bool operator()() const { return !count || *count > most; }
+};
+
+// Fetches what is read much later.
+inline __device__ void prefetch([[maybe_unused]] const void* from)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#endif
+}
+
 // A frame's input, valid if it can be decoded.
 struct frame_input {
     __device__ frame_input(const sync_geometry& g, const std::byte* batch, unsigned frame)

@@ -910,16 +910,16 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
     block_sync();
 }
 
-// Decodes the frames of a batch, a block one after the other, with the sweep made for
-// each.
-template <bool One, class Row, class Metric, class MakeSweep>
+// Decodes frames of a batch, a block one after the other, with the sweep made for each.
+template <bool One, class Row, class Metric, class MakeSweep, class Frames = all_frames>
 __device__ void decode_batch(const sync_geometry& g,
                              const linear_layout& l,
                              const linear_memory& memory,
                              const std::byte* input,
                              std::byte* output,
                              sync_status* status,
-                             MakeSweep&& make_sweep)
+                             MakeSweep&& make_sweep,
+                             const Frames& frames = {})
 {
     extern __shared__ double shared[];
     linear_shared<Row, Metric> s(l, reinterpret_cast<std::byte*>(shared));
@@ -929,7 +929,9 @@ __device__ void decode_batch(const sync_geometry& g,
     Metric* const alpha = static_cast<Metric*>(memory.alpha) + l.offset +
                           std::size_t(blockIdx.x) * (g.symbols + 1) * l.length;
     double* const sums = memory.prior_sums + std::size_t(blockIdx.x) * g.outputs;
-    for (unsigned frame = blockIdx.x; frame < g.frames; frame += gridDim.x) {
+    const unsigned count = frames.size(g);
+    for (unsigned k = blockIdx.x; k < count; k += gridDim.x) {
+        const unsigned frame = frames[k];
         const frame_input in(g, input, frame);
         std::byte* const out = output + g.output_bytes * frame;
         if (!in.valid) {
@@ -983,6 +985,33 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
             return word_sweep<Items, N, Spare, One, Row, Metric>{ g, l,    in,     memory,
                                                                   s, sums, weights };
         });
+}
+
+// The same of frames on a list, words of bits.
+template <int N, bool One, class Row, class Metric>
+__global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
+                                  One ? resident_warps<N, Metric> : 2)
+    linear_words_listed(const sync_geometry g,
+                        const linear_layout l,
+                        const row_weights<Row> weights,
+                        const linear_memory memory,
+                        const listed_frames frames,
+                        const std::byte* input,
+                        std::byte* output,
+                        sync_status* status)
+{
+    decode_batch<One, Row, Metric>(
+        g,
+        l,
+        memory,
+        input,
+        output,
+        status,
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
+            return word_sweep<bit_items, N, 0, One, Row, Metric>{ g, l,    in,     memory,
+                                                                  s, sums, weights };
+        },
+        frames);
 }
 
 } // namespace gr::gpufec::sync_map

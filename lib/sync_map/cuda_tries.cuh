@@ -176,10 +176,11 @@ struct trie_layout {
 
 /* A warp and its frames. Drifts are in the order of the sweep. Insertions are followed
  * over J drifts into the next lane; over all of them, and the one behind it if Reach is
- * 2, if J is C. */
+ * 2, if J is C. J is 0 where a frame is one lane. */
 template <class Row, int C, int J, int Reach>
 struct trie_warp {
     using row = trie_row<Row, C>;
+    static constexpr bool alone = J == 0;
     static_assert(Reach == 1 || (Reach == 2 && J == C));
     static constexpr int inner = C + 3; // weights of bits 4 to 7 at a thread's drifts
 
@@ -198,6 +199,8 @@ struct trie_warp {
     unsigned next_word = 0;
     trie_items items{ 0, 0 }; // of this lane, that of bit 0 at its first drift first
     bool clean = false;       // all are bits, in all lanes
+    Row best = -1;            // of the words met, where a frame is one lane
+    unsigned best_word = 0;
     Row q[2][inner];
 
     __device__ trie_warp(const sync_geometry& geometry,
@@ -222,13 +225,14 @@ struct trie_warp {
     }
 
     __device__ bool has_frame() const { return slot < l.frames; }
+    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
 
     // ---- sums over a frame's lanes, to all of them ----
 
     template <class T, class Join>
     __device__ T over_frame(T x, Join&& join) const
     {
-        for (unsigned d = 1; d < l.lanes; d *= 2) {
+        for (unsigned d = 1; d < lanes(); d *= 2) {
             const T other = __shfl_down_sync(full_warp, x, d);
             x = place + d < l.lanes ? join(x, other) : x;
         }
@@ -247,6 +251,9 @@ struct trie_warp {
         for (int c = 1; c < C; ++c) {
             r.x[c] += w.insertion[1] * r.x[c - 1];
         }
+        if (alone) {
+            return;
+        }
         Row carry = __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
         if (Reach > 1) {
             carry += far_below * __shfl_up_sync(full_warp, r.x[C - 1], 2);
@@ -261,6 +268,9 @@ struct trie_warp {
         for (int c = C - 2; c >= 0; --c) {
             r.x[c] += w.insertion[1] * r.x[c + 1];
         }
+        if (alone) {
+            return;
+        }
         Row carry = __shfl_down_sync(full_warp, r.x[0], 1) * above;
         if (Reach > 1) {
             carry += far_above * __shfl_down_sync(full_warp, r.x[0], 2);
@@ -272,11 +282,11 @@ struct trie_warp {
 
     __device__ Row behind(const row& r) const
     {
-        return __shfl_down_sync(full_warp, r.x[0], 1) * above;
+        return alone ? Row(0) : __shfl_down_sync(full_warp, r.x[0], 1) * above;
     }
     __device__ Row before(const row& r) const
     {
-        return __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
+        return alone ? Row(0) : __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
     }
 
     // A bit sent, of those weights at the thread's drifts.
@@ -384,6 +394,8 @@ struct trie_warp {
         words = list;
         next_word = 0;
         met_at = partial;
+        best = -1;
+        best_word = 0;
         take_word();
     }
     __device__ void take_word()
@@ -395,6 +407,18 @@ struct trie_warp {
         ++next_word;
     }
 
+    // What a word comes to in this lane.
+    __device__ void meet(Row L, std::uint32_t of)
+    {
+        if (!alone || g.output != sync_output::symbols) {
+            *met_at = L;
+            met_at += 32;
+        } else if (L > best || (L == best && of < best_word)) {
+            best = L; // words are ordered as their numbers are
+            best_word = of;
+        }
+    }
+
     // Words of an ending: adds their rows, after bit 4, to sum, and weighs them.
     template <bool Back>
     __device__ void
@@ -402,14 +426,14 @@ struct trie_warp {
     {
         do {
             const row r = read_row<Row, C>(rows, word & trie_word::row);
+            const std::uint32_t this_word = word;
             take_word();
             if (Back) {
                 Row dot[2] = { met.x[0] * r.x[0], met.x[1] * r.x[1] };
                 for (int c = 2; c < C; ++c) {
                     dot[c % 2] += met.x[c] * r.x[c];
                 }
-                *met_at = dot[0] + dot[1];
-                met_at += 32;
+                meet(dot[0] + dot[1], this_word);
             }
             add_sent(sum, r, weight);
         } while ((word & trie_word::ending) == ending);
@@ -490,11 +514,16 @@ struct trie_warp {
         if (Back) {
             take_alpha(one);
         }
+        if (alone) {
+            begin_words(list);
+        }
         split(r);
         // Lanes without a frame look at the rows of others.
         __syncwarp();
         fetch_weights<inner>(4);
-        begin_words(list);
+        if (!alone) {
+            begin_words(list);
+        }
         r = row{};
 #pragma unroll 1
         for (unsigned outer = 0; outer < 4; ++outer) {
@@ -538,6 +567,8 @@ struct trie_frames {
     const frame_input in;
     const bool there; // this lane's frame
     std::byte* const out;
+    unsigned first = 0;  // drift of the window that rows begin with
+    unsigned before = 0; // items that are packed before the window's first one
     row_scale scale;
     bool valid;
 
@@ -568,7 +599,7 @@ struct trie_frames {
     __device__ unsigned drift(int c, bool back) const
     {
         const unsigned at = t.place * C + c;
-        return back ? l.lanes * C - 1 - at : at;
+        return first + (back ? l.lanes * C - 1 - at : at);
     }
 
     // Items of the warp's frames as bits, from the window's first one on. What lies
@@ -601,7 +632,7 @@ struct trie_frames {
     {
         constexpr unsigned count = C + trie_bits - 1;
         static_assert(count <= 32);
-        const unsigned at = i * trie_bits + drift(back ? C - 1 : 0, back);
+        const unsigned at = before + i * trie_bits + drift(back ? C - 1 : 0, back);
         const trie_items* const from =
             items + min(t.slot, l.frames - 1) * l.item_words + at / 32;
         const trie_items low = from[0], high = from[1];
@@ -615,8 +646,8 @@ struct trie_frames {
         t.clean = __all_sync(full_warp, (~known & ((1u << count) - 1)) == 0);
     }
 
-    // Clears drifts beyond the window and scales the row.
-    __device__ void normalise(row& r, bool back)
+    // Clears drifts beyond the window and scales the row; says by what.
+    __device__ Row normalise(row& r, bool back)
     {
         Row largest = 0;
         for (int c = 0; c < C; ++c) {
@@ -628,6 +659,7 @@ struct trie_frames {
         for (int c = 0; c < C; ++c) {
             r.x[c] *= factor;
         }
+        return factor;
     }
 
     __device__ row boundary(std::size_t row_at, unsigned i, bool back) const
@@ -694,7 +726,7 @@ struct trie_frames {
     template <class T>
     __device__ unsigned first_largest(T best, unsigned at) const
     {
-        for (unsigned d = 1; d < l.lanes; d *= 2) {
+        for (unsigned d = 1; d < t.lanes(); d *= 2) {
             const T other = __shfl_down_sync(full_warp, best, d);
             const unsigned other_at = __shfl_down_sync(full_warp, at, d);
             if (t.place + d < l.lanes &&
@@ -706,10 +738,23 @@ struct trie_frames {
         return __shfl_sync(full_warp, at, t.slot * l.lanes);
     }
 
-    // use(D, L, where it can be kept) of the words that this lane sums. They come by way
-    // of shared memory, whose rows are done with.
+    // use(D, L, where it can be kept) of the words that this lane sums.
     template <class Use>
     __device__ void sum_words(Use&& use) const
+    {
+        if constexpr (warp::alone) {
+#pragma unroll 4
+            for (unsigned k = 0; k < g.q; ++k) {
+                Row* const mine = t.partial + std::size_t(k) * 32;
+                use(t.words[k] >> trie_word::number_shift, valid ? *mine : Row(0), mine);
+            }
+        } else {
+            join_words(use);
+        }
+    }
+    // They come by way of shared memory, whose rows are done with.
+    template <class Use>
+    __device__ void join_words(Use&& use) const
     {
         constexpr unsigned piece = 16, bytes = 32 * sizeof(Row), stride = bytes + piece;
         std::byte* const staged = t.warp_rows;
@@ -763,14 +808,18 @@ struct trie_frames {
         __syncwarp();
         std::byte* const to = out + std::size_t(i) * g.symbol_bytes;
         if (g.output == sync_output::symbols) {
-            Row best = -1;
-            unsigned at = 0;
-            sum_words([&](unsigned D, Row L, Row*) {
-                const bool better = L > best || (L == best && D < at);
-                best = better ? L : best;
-                at = better ? D : at;
-            });
-            at = first_largest(best, at);
+            Row best = t.best;
+            unsigned at = t.best_word >> trie_word::number_shift;
+            if constexpr (!warp::alone) {
+                best = -1;
+                at = 0;
+                sum_words([&](unsigned D, Row L, Row*) {
+                    const bool better = L > best || (L == best && D < at);
+                    best = better ? L : best;
+                    at = better ? D : at;
+                });
+                at = first_largest(best, at);
+            }
             if (there && t.place == 0) {
                 g.symbol_bytes == 1
                     ? void(*reinterpret_cast<std::uint8_t*>(to) = std::uint8_t(at))
@@ -890,10 +939,14 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                  const trie_layout l,
                  const trie_weights<Row, C> weights,
                  const trie_memory memory,
+                 const if_many_listed run,
                  const std::byte* input,
                  std::byte* output,
                  sync_status* status)
 {
+    if (!run()) {
+        return;
+    }
     extern __shared__ double shared[];
     const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
     // Few frames are spread over all multiprocessors.

@@ -820,6 +820,187 @@ TEST_P(sync_cuda_ten_bits, frames_and_streams_are_those_of_the_cpu)
     }
 }
 
+// Tries in a band of 16 drifts that follows a frame's path.
+class sync_cuda_band : public sync_cuda
+{
+protected:
+    void SetUp() override
+    {
+        sync_cuda::SetUp();
+        setenv("GPUFEC_SYNC_BAND_FROM", "0", true);
+    }
+    void TearDown() override
+    {
+        unsetenv("GPUFEC_SYNC_BAND_FROM");
+        unsetenv("GPUFEC_SYNC_BAND_ALONE");
+    }
+
+    // Frames in float, with more drifts than the band has.
+    static test_frames
+    frames_of(const sync_code& code, const bsid_model& channel, unsigned count)
+    {
+        auto data = random_frames(code, channel, count);
+        data.options.precision = sync_precision::float32;
+        data.options.exclusion = 1e-14;
+        EXPECT_GE(decoder_window(data.options).size(), 24u);
+        return data;
+    }
+
+    // Of each frame, whether the band was enough; those are compared.
+    static std::vector<bool> kept(const test_frames& data)
+    {
+        setenv("GPUFEC_SYNC_BAND_ALONE", "1", true);
+        const auto decoded = decode_frames(data, data.options, make);
+        unsetenv("GPUFEC_SYNC_BAND_ALONE");
+        std::vector<bool> all;
+        for (std::size_t f = 0; f < decoded.size(); ++f) {
+            all.push_back(decoded[f].status.valid);
+            if (all.back()) {
+                const auto r = reference_of(data, data.options, f);
+                EXPECT_LE(largest_difference(decoded[f].values, r.posteriors), 1e-6) << f;
+            }
+        }
+        return all;
+    }
+};
+
+TEST_F(sync_cuda_band, frames_of_few_events_need_no_more)
+{
+    for (const auto& code :
+         { codebook_random(10, 16, 90, 4), codebook_davey_mackay(10, 32, 90, 4) }) {
+        for (const auto& channel :
+             { bsid_model(1e-3, 1e-3, 0), bsid_model(5e-4, 1.5e-3, 1e-3) }) {
+            const auto data = frames_of(code, channel, small_scale() ? 40 : 400);
+            const auto all = kept(data);
+            EXPECT_GT(std::count(all.begin(), all.end(), true), 0.97 * all.size());
+            check_against_reference(data, data.options, make, 1e-6);
+        }
+    }
+}
+
+// Some frames need more drifts: none is kept that is not right.
+TEST_F(sync_cuda_band, no_frame_is_kept_that_loses_something)
+{
+    const auto code = codebook_random(10, 16, 40, 4);
+    unsigned enough = 0, frames = 0;
+    for (const auto& channel : { bsid_model(1e-2, 1e-2, 0),
+                                 bsid_model(1e-2, 1e-2, 2e-2),
+                                 bsid_model(2e-4, 2e-2, 0),
+                                 bsid_model(3e-2, 2e-4, 0) }) {
+        const auto data = frames_of(code, channel, small_scale() ? 40 : 500);
+        const auto all = kept(data);
+        enough += std::count(all.begin(), all.end(), true);
+        frames += all.size();
+        check_against_reference(data, data.options, make, 1e-6);
+    }
+    EXPECT_GT(enough, frames / 4);
+    EXPECT_LT(enough, frames);
+}
+
+// Paths that leave the band at once and come back, also in the same word; that leave
+// it for good; erased items; nothing but noise; frames too long, too short and empty.
+TEST_F(sync_cuda_band, bursts_are_decoded_with_all_drifts)
+{
+    auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 40);
+    std::mt19937_64 random(3);
+    for (std::size_t f = 0; f < data.received.size(); ++f) {
+        auto& r = data.received[f];
+        const auto insert = [&](std::size_t at, unsigned count) {
+            for (unsigned k = 0; k < count; ++k) {
+                r.insert(r.begin() + at, random() & 1);
+            }
+        };
+        const auto lose = [&](std::size_t at, unsigned count) {
+            r.erase(r.begin() + at, r.begin() + at + count);
+        };
+        const std::size_t at = 200 + 13 * f, back = at + 5 + 8 * (f / 8);
+        switch (f % 8) {
+        case 1:
+            lose(back, 10);
+            insert(at, 10);
+            break;
+        case 2:
+            insert(back, 11);
+            lose(at, 11);
+            break;
+        case 3:
+            insert(at, 11);
+            break;
+        case 4:
+            lose(at, 11);
+            break;
+        case 5:
+            std::fill(r.begin() + at, r.begin() + at + 30, 7);
+            break;
+        }
+    }
+    data.received[0].clear();
+    std::generate(
+        data.received[6].begin(), data.received[6].end(), [&] { return random() & 1; });
+    data.received[7].resize(2000, 1);
+    data.received[8].resize(880);
+    const auto all = kept(data);
+    for (std::size_t f = 0; f < all.size(); ++f) {
+        const bool comes_back = f % 8 == 1 || f % 8 == 2;
+        if ((comes_back && f > 24) || f % 8 == 3 || f % 8 == 4 || f == 0 ||
+            (f > 5 && f < 9)) {
+            EXPECT_FALSE(all[f]) << f;
+        } else if (!comes_back && f % 8 != 5) {
+            EXPECT_TRUE(all[f]) << f;
+        }
+    }
+    // Of noise, kernels and reference make the same only where no path meets the ends of
+    // the window.
+    data.received[6] = data.received[14];
+    check_against_reference(data, data.options, make, 1e-6);
+}
+
+TEST_F(sync_cuda_band, ends_that_are_known_in_part)
+{
+    auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 12);
+    auto& o = data.options;
+    o.start = { -2, { 1, 2, 4, 2, 1 } };
+    o.end = { -4, { 1, 1, 2, 4, 8, 4, 2, 1, 1 } };
+    auto all = kept(data);
+    EXPECT_GT(std::count(all.begin(), all.end(), true), 6);
+    check_against_reference(data, o, make, 1e-6);
+    // More than the band holds, at either end.
+    for (const bool at_start : { true, false }) {
+        const drift_prior wide{ -12, std::vector<double>(25, 1) };
+        o.start = at_start ? wide : drift_prior{};
+        o.end = at_start ? drift_prior{ 0, {} } : wide;
+        all = kept(data);
+        check_against_reference(data, o, make, 1e-6);
+    }
+}
+
+TEST_F(sync_cuda_band, what_is_put_out_follows_the_posteriors)
+{
+    auto data = frames_of(codebook_random(10, 64, 90, 4), { 1e-3, 1e-3, 0 }, 6);
+    auto& o = data.options;
+    const auto with = [&](sync_output output) {
+        o.output = output;
+        return decode_frames(data, o, make);
+    };
+    const auto exact = with(sync_output::posteriors64);
+    const auto symbols = with(sync_output::symbols);
+    const auto llrs = with(sync_output::llr);
+    for (std::size_t f = 0; f < exact.size(); ++f) {
+        for (unsigned i = 0; i < o.code.frame_symbols(); ++i) {
+            const auto* const L = &exact[f].values[i * 64];
+            EXPECT_EQ(symbols[f].values[i], std::max_element(L, L + 64) - L);
+            for (unsigned b = 0; b < 6; ++b) {
+                double zero = 0, one = 0;
+                for (unsigned D = 0; D < 64; ++D) {
+                    (D >> (5 - b) & 1 ? one : zero) += L[D];
+                }
+                const double llr = std::clamp(8 * std::log(zero / one), -127.0, 127.0);
+                EXPECT_NEAR(llrs[f].values[i * 6 + b], llr, 0.51);
+            }
+        }
+    }
+}
+
 TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
 {
     auto data = random_frames(codebook_random(4, 4, 5, 4), { 0.1, 0.1, 0 }, 1);

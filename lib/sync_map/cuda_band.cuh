@@ -1,0 +1,346 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Words of ten bits as tries, with a band of C drifts that follows a frame's path: a lane
+ * decodes a frame, so that nothing crosses lanes. Frames of which the band may have lost
+ * more than is allowed (band.h) are put on a list, to be decoded again with all drifts.
+ */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_CUH
+
+#include "band.h"
+#include "cuda_tries.cuh"
+
+namespace gr::gpufec::sync_map {
+
+//! Of a frame's weight; a posterior is off by no more.
+constexpr double most_lost = 1e-8;
+
+//! A band_bound as the kernel reads it.
+template <int C>
+struct band_weights {
+    float growth, leave[C], enter[C];
+
+    explicit band_weights(const band_bound& b) : growth(b.growth)
+    {
+        std::copy_n(b.leave.begin(), C, leave);
+        std::copy_n(b.enter.begin(), C, enter);
+    }
+};
+
+//! Where a batch's frames are put that are to be decoded again.
+struct frames_again {
+    std::uint32_t *frames, *count;
+};
+
+// What is known of a boundary beside α: a warp has outputs + 1 of them.
+struct band_boundary {
+    float escaped;         // the most that paths weigh that have left, as α is scaled
+    std::int32_t exponent; // of α's scale
+    std::uint32_t first;   // the band's first drift
+};
+
+template <int C>
+struct band_frames : trie_frames<float, C, 0, 1> {
+    using base = trie_frames<float, C, 0, 1>;
+    using row = typename base::row;
+    using base::first, base::g, base::in, base::scale, base::t, base::there, base::valid;
+
+    const band_weights<C>& bound;
+    band_boundary* const boundaries; // of this lane: a warp apart
+    float escaped = 0;
+
+    __device__ band_frames(typename base::warp& lanes,
+                           const band_weights<C>& weights,
+                           float* rows,
+                           band_boundary* sides,
+                           trie_items* bits,
+                           const std::byte* input,
+                           std::byte* output,
+                           unsigned group)
+        : base(lanes, rows, bits, input, output, group),
+          bound(weights),
+          boundaries(sides + lanes.lane)
+    {
+    }
+
+    /* Items as bits, as pack_items of all drifts has them; but a lane packs 32 of them,
+     * from sixteen bytes that are read at once. */
+    __device__ void pack_items(const std::byte* input, unsigned group)
+    {
+        const int begin = int(in.position(g, 0, 0)), aligned = begin & ~15;
+        const unsigned length = in.valid ? in.header.length : 0;
+        this->before = begin - aligned;
+        const unsigned words = this->l.item_words;
+#pragma unroll 4
+        for (unsigned k = t.lane; k < 32 * words; k += 32) {
+            const unsigned f = k / words;
+            const auto* const from =
+                input + g.input_bytes * min(group * 32 + f, g.frames - 1) + g.items_at;
+            const int at = __shfl_sync(full_warp, aligned, f) + 32 * int(k - f * words);
+            const unsigned count = __shfl_sync(full_warp, length, f);
+            trie_items all{ 0, 0 };
+            for (int half = 0; half < 2; ++half) {
+                const unsigned here = at + 16 * half; // beyond all if negative
+                if (here < count) {
+                    const auto some = pack(
+                        *reinterpret_cast<const sixteen<std::uint32_t>*>(from + here));
+                    all.bits |= some.bits << (16 * half);
+                    const unsigned rest = count - here;
+                    const std::uint32_t there = rest < 16 ? (1u << rest) - 1 : 0xffff;
+                    all.known |= (some.known & there) << (16 * half);
+                }
+            }
+            this->items[k] = all;
+        }
+        __syncwarp();
+    }
+
+    __device__ static trie_items pack(const sixteen<std::uint32_t>& bytes)
+    {
+        const auto gather = [](std::uint32_t y) { // the lowest bit of each byte
+            return (y & 0x01010101u) * 0x01020408u >> 24 & 15u;
+        };
+        trie_items all{ 0, 0 };
+        for (int k = 0; k < 4; ++k) {
+            const std::uint32_t y = bytes.v[k], more = y & 0xfefefefeu;
+            const std::uint32_t unknown =
+                (((more & 0x7f7f7f7fu) + 0x7f7f7f7fu) | more) >> 7;
+            all.bits |= gather(y) << 4 * k;
+            all.known |= gather(~unknown) << 4 * k;
+        }
+        return all;
+    }
+
+    // As of all drifts, but that all of the row's are within the window.
+    __device__ float normalise(row& r)
+    {
+        float largest[2] = { r.x[0], r.x[1] };
+        for (int c = 2; c < C; ++c) {
+            largest[c % 2] = fmaxf(largest[c % 2], r.x[c]);
+        }
+        const float factor = scale.next(fmaxf(largest[0], largest[1])) * t.w.size;
+        for (int c = 0; c < C; ++c) {
+            r.x[c] *= factor;
+        }
+        return factor;
+    }
+
+    __device__ bool outside(unsigned m) const { return m - first >= unsigned(C); }
+
+    // Begins about the likeliest start; what lies outside has escaped.
+    __device__ void begin()
+    {
+        double most = 0, sum = 0;
+        unsigned at = 0;
+        for (unsigned m = 0; m < g.window; ++m) {
+            const double p = valid ? in.boundary(g, g.start_at, 0, m) : 0;
+            at = p > most ? m : at;
+            most = p > most ? p : most;
+        }
+        first = min(max(at, C / 2u) - C / 2u, g.window - C);
+        for (unsigned m = 0; m < g.window; ++m) {
+            sum += valid && outside(m) ? in.boundary(g, g.start_at, 0, m) : 0;
+        }
+        escaped = float(sum);
+    }
+
+    // The most that a path weighs that ends outside.
+    __device__ float end_outside() const
+    {
+        double most = 0;
+        for (unsigned m = 0; m < g.window; ++m) {
+            const double p =
+                valid && outside(m) ? in.boundary(g, g.end_at, g.symbols, m) : 0;
+            most = p > most ? p : most;
+        }
+        return float(most);
+    }
+
+    // Drifts \p by further on, of which there is none or one; says what falls out.
+    __device__ static float shift(row& r, int by)
+    {
+        row to;
+        for (int c = 0; c < C; ++c) {
+            const float next = c + 1 < C ? r.x[c + 1] : 0, last = c > 0 ? r.x[c - 1] : 0;
+            to.x[c] = by > 0 ? next : by < 0 ? last : r.x[c];
+        }
+        const float out = by > 0 ? r.x[0] : by < 0 ? r.x[C - 1] : 0;
+        r = to;
+        return out;
+    }
+
+    // Keeps the band about where most of α is.
+    __device__ void follow(row& r)
+    {
+        float low = 0, middle = 0, high = 0;
+        for (int c = 0; c < C; ++c) {
+            (2 * c + 2 < C ? low : 2 * c > C ? high : middle) += r.x[c];
+        }
+        const bool up = high > low + middle && first + C < g.window;
+        const bool down = low > high + middle && first > 0;
+        const int by = int(up) - int(down);
+        escaped += shift(r, by);
+        first += by;
+    }
+
+    __device__ void note(unsigned i) const
+    {
+        boundaries[i * 32] = { escaped, int(scale.exponent), first };
+    }
+
+    // An index begins: what will leave in it; then insertions.
+    __device__ float leave(row& r) const
+    {
+        float sum = 0;
+        for (int c = 0; c < C; ++c) {
+            sum += bound.leave[c] * r.x[c];
+        }
+        t.insert(r);
+        return sum;
+    }
+
+    // What the index before this one needs lies in memory that was written long ago.
+    __device__ void fetch(unsigned i) const
+    {
+        constexpr unsigned line = 128;
+        const auto* const rows = this->alpha + (i > 0 ? i - 1 : 0) * C * 32;
+        const auto* const sides = boundaries - t.lane + (i > 0 ? i - 1 : 0) * 32;
+        if (t.lane < unsigned(C)) {
+            prefetch(rows + t.lane * 32);
+        } else if ((t.lane - C) * line < 32 * sizeof(band_boundary)) {
+            prefetch(reinterpret_cast<const std::byte*>(sides) + (t.lane - C) * line);
+        }
+    }
+
+    __device__ void decode(const std::uint32_t* words,
+                           sync_status* status,
+                           unsigned frame,
+                           const frames_again& again)
+    {
+        constexpr float least = band_bound::least;
+        const std::size_t per_direction = std::size_t(g.frame_symbols) * g.q;
+        const auto words_of = [&](unsigned i, bool back) {
+            return words + (back ? per_direction : 0) + std::size_t(i) * g.q;
+        };
+        begin();
+        row r = this->boundary(g.start_at, 0, false);
+        escaped *= normalise(r);
+        note(0);
+        this->keep(g.outputs, r);
+        float leaving = leave(r);
+        this->keep(0, r);
+#pragma unroll 1
+        for (unsigned i = 0; i < g.outputs; ++i) {
+            __syncthreads();
+            this->take_items(i, false);
+            t.template sweep<false>(r, words_of(i, false), nullptr);
+            escaped = bound.growth * escaped + leaving;
+            escaped = fmaxf(escaped * normalise(r), least);
+            if (i + 1 < g.outputs) {
+                note(i + 1);
+                follow(r);
+                boundaries[(i + 1) * 32].first = first;
+                leaving = leave(r);
+                this->keep(i + 1, r);
+            }
+        }
+        note(g.outputs);
+        this->keep(g.outputs + 1, r);
+        __syncwarp();
+
+        const auto reach = scale.exponent;
+        r = this->boundary(g.end_at, g.symbols, true);
+        const float beyond = end_outside() * normalise(r);
+        const auto whole = reach + scale.exponent;
+        float* const drifts = reinterpret_cast<float*>(this->out + g.drifts_at);
+        for (unsigned m = 0; there && g.drifts && m < 2 * g.window; ++m) {
+            drifts[m] = 0;
+        }
+        const auto last = this->emit_drifts(g.outputs + 1, r, drifts + g.window);
+        valid = valid && last.sum > 0;
+        const double log_weight = scale.log() - (g.symbols + 2.0) * t.w.log_size +
+                                  g.symbols * t.w.log_index + ::log(last.sum) +
+                                  g.log_scale;
+        double lost = double(escaped) * double(beyond);
+#pragma unroll 1
+        for (unsigned i = g.symbols; i-- > 0;) {
+            __syncthreads();
+            fetch(i);
+            const float before = boundaries[(i + 1) * 32].escaped;
+            const int exponent =
+                int(boundaries[(i + 1) * 32].exponent + scale.exponent - whole);
+            const unsigned to = boundaries[i * 32].first;
+            float back = shift(r, int(first - to));
+            first = to;
+            for (int c = 0; c < C; ++c) {
+                back += bound.enter[C - 1 - c] * r.x[c];
+            }
+            lost += double(before) * double(back) *
+                    __hiloint2double((1023 + max(-1000, min(1000, exponent))) << 20, 0);
+            this->take_items(i, true);
+            t.template sweep<true>(r, words_of(i, true), this->alpha + i * C * 32);
+            this->emit_symbol(i);
+            normalise(r);
+            t.insert(r);
+        }
+        const auto start = this->emit_drifts(g.outputs, r, drifts);
+        if (there && valid && lost <= most_lost * last.sum) {
+            *status = { log_weight,
+                        float(last.entropy),
+                        in.header.first + int(start.likeliest),
+                        in.header.first + int(last.likeliest),
+                        1 };
+        } else if (there) {
+            *status = { -INFINITY, 0, 0, 0, 0 };
+            again.frames[atomicAdd(again.count, 1u)] = frame;
+        }
+        __syncwarp();
+    }
+};
+
+template <int Warps, int C>
+__global__ void __launch_bounds__(32 * Warps, 1)
+    band_tries(const sync_geometry g,
+               const trie_layout l,
+               const trie_weights<float, C> weights,
+               const band_weights<C> bound,
+               const trie_memory memory,
+               band_boundary* boundaries,
+               const frames_again again,
+               const std::byte* input,
+               std::byte* output,
+               sync_status* status)
+{
+    extern __shared__ double shared[];
+    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
+    const unsigned warp = number * gridDim.x + blockIdx.x;
+    trie_warp<float, C, 0, 1> lanes(
+        g,
+        l,
+        weights,
+        reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes,
+        static_cast<float*>(memory.partial) + std::size_t(warp) * g.q * 32);
+    float* const alpha =
+        static_cast<float*>(memory.alpha) + std::size_t(warp) * (g.outputs + 2) * C * 32;
+    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
+    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
+    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
+        band_frames<C> frames(lanes,
+                              bound,
+                              alpha,
+                              boundaries + std::size_t(warp) * (g.outputs + 1) * 32,
+                              items,
+                              input,
+                              output,
+                              group);
+        frames.pack_items(input, group);
+        const unsigned frame = frames.frame(group);
+        frames.decode(memory.words, status + frame, frame, again);
+    }
+}
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_CUH */
