@@ -165,7 +165,7 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
     set_barriers(*table, f.folded);
     for (unsigned i = 0; i < q; ++i) {
         auto layer = d_layers[i];
-        std::uint32_t head = unsigned(layer.size());
+        std::uint32_t head = unsigned(layer.size()) | chain_table::not_zero;
         unsigned deferred = 0, shared = 0;
         for (const auto& e : layer) {
             if (e.round > 1) {

@@ -38,24 +38,28 @@ struct chain_table {
     };
     static constexpr unsigned group = 360;       //!< bits, and checks of a layer
     static constexpr unsigned bytes = 4 * group; //!< of a group's posteriors
-    // Of a layer: degree in the lowest byte; deferred edges; what follows.
-    static constexpr unsigned deferred_at = 8, round_at = 20;
-    //! The first layer of a phase but the first: a barrier of all chains.
-    static constexpr std::uint32_t phase = 1u << 19;
-    //! The last layer of a phase but the last.
-    static constexpr std::uint32_t last_of_phase = 1u << 13;
-    //! Bits of this layer were in use since the last barrier: a barrier of its chain.
-    static constexpr std::uint32_t barrier = 1u << 16;
-    //! The last edge is to the group in device memory.
-    static constexpr std::uint32_t external = 1u << 17;
-    //! There are deferred edges.
-    static constexpr std::uint32_t shares = 1u << 18;
-    //! Some are of a group's third edge or a later one.
+    // Of a layer: degree in the lowest byte; deferred edges; what follows. Kernels may
+    // compare the halves of this word as numbers (layer_flags), of which neither is 0 or
+    // NaN.
+    static constexpr unsigned deferred_at = 8, round_at = 16;
+    //! Some deferred edges are of a group's third edge or a later one.
     static constexpr std::uint32_t several_rounds = 1u << 12;
+    //! The last edge is to the group in device memory.
+    static constexpr std::uint32_t external = 1u << 13;
+    //! There are deferred edges.
+    static constexpr std::uint32_t shares = 1u << 14;
+    //! Bits of this layer were in use since the last barrier: a barrier of its chain.
+    static constexpr std::uint32_t barrier = 1u << 15;
+    // From round_at on, a bit for each deferred edge: the first of a round but the first.
+    //! In every layer.
+    static constexpr std::uint32_t not_zero = 1u << 25;
+    //! The last layer of a phase but the last.
+    static constexpr std::uint32_t last_of_phase = 1u << 30;
+    //! The first layer of a phase but the first: a barrier of all chains.
+    static constexpr std::uint32_t phase = 1u << 31;
     //! Folded, what the first layer leaves of the last one's bits is passed to the thread
     //! whose they are only after so many layers.
     static constexpr unsigned passed_after = 4;
-    // From round_at on, a bit for each deferred edge: the first of a round but the first.
 
     //! Layers as chain_entry has them.
     std::vector<std::uint32_t> entries(unsigned message_edges, bool folded = false) const;

@@ -14,9 +14,48 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Of a chain, \p Each have checks. \p Early: a chain says at the end of a phase that it
-// has written, and waits before the next; else it does both there, in fewer instructions.
-template <unsigned Chains, unsigned Each = chain_table::group, bool Early = true>
+// What a layer's head says of barriers and of writes.
+struct layer_flags {
+    bool barrier, phase, shares, last_of_phase;
+
+    __device__ layer_flags(std::uint32_t head)
+        : barrier(head & chain_table::barrier),
+          phase(head & chain_table::phase),
+          shares(head & chain_table::shares),
+          last_of_phase(head & chain_table::last_of_phase)
+    {
+    }
+    // The same by the halves' signs and the highest bits of their exponents: two flags in
+    // an instruction, where the compiler takes three for a bit of what a warp shares.
+    __device__ static layer_flags of_halves(std::uint32_t head)
+    {
+        layer_flags f(head);
+#ifdef __CUDA_ARCH__
+        std::uint32_t flag[4];
+        asm("{\n"
+            ".reg .pred p, q;\n"
+            ".reg .b32 x;\n"
+            "setp.lt.f16x2 p|q, %4, %5;\n"
+            "selp.u32 %0, 1, 0, p;\n"
+            "selp.u32 %1, 1, 0, q;\n"
+            "abs.f16x2 x, %4;\n"
+            "setp.ge.f16x2 p|q, x, %6;\n"
+            "selp.u32 %2, 1, 0, p;\n"
+            "selp.u32 %3, 1, 0, q;\n"
+            "}"
+            : "=r"(flag[0]), "=r"(flag[1]), "=r"(flag[2]), "=r"(flag[3])
+            : "r"(head), "r"(0), "r"(0x40004000));
+        f.barrier = flag[0];
+        f.phase = flag[1];
+        f.shares = flag[2];
+        f.last_of_phase = flag[3];
+#endif
+        return f;
+    }
+};
+
+// Of a chain, \p Each have checks.
+template <unsigned Chains, unsigned Each = chain_table::group>
 class chain_threads
 {
 public:
@@ -47,26 +86,22 @@ public:
     //! Of the thread's, if it has no check.
     __device__ unsigned spare() const { return chain * (pitch - Each) + j - Each; }
 
-    //! The barriers before a layer of that head.
-    __device__ void wait_before(std::uint32_t head)
+    //! The barriers before a layer.
+    __device__ void wait_before(const layer_flags& layer)
     {
-        if (Chains > 1 && (head & chain_table::phase)) {
-            if constexpr (Early) {
-                sync<count>(d_phase);
-                d_phase ^= next_phase;
-            } else {
-                sync<count>(of_all);
-            }
+        if (Chains > 1 && layer.phase) {
+            sync<count>(d_phase);
+            d_phase ^= next_phase;
         }
-        if (head & chain_table::barrier) {
+        if (layer.barrier) {
             wait_for_chain();
         }
     }
-    //! When all posteriors of a layer of that head are written, but for those of parity
-    //! bits, which the other chain uses phases later.
-    __device__ void written(std::uint32_t head)
+    //! When all posteriors of a layer are written, but for those of parity bits, which
+    //! the other chain uses phases later.
+    __device__ void written(const layer_flags& layer)
     {
-        if (Chains > 1 && Early && (head & chain_table::last_of_phase)) {
+        if (Chains > 1 && layer.last_of_phase) {
             arrive<count>(d_phase_of_other);
             d_phase_of_other ^= next_phase;
         }
@@ -82,9 +117,11 @@ public:
 
 private:
     // Barriers with numbers: other than __syncthreads(), these need not be one place in
-    // the program. For an early phase a chain has two in turn, since the other one may
-    // arrive for the next before all of this one have left the last.
-    static constexpr std::uint32_t of_all = 3, first_phase = 4, next_phase = 2;
+    // the program, unless all of a block wait there. So a chain says to the other one at
+    // the end of a phase that it has written, and waits before the next. There it has two
+    // in turn, since the other one may arrive for the next before all of this one have
+    // left the last.
+    static constexpr std::uint32_t first_phase = 4, next_phase = 2;
 
 #if defined(GPUFEC_EMULATED)
     template <unsigned Threads>

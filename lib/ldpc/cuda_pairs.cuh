@@ -392,8 +392,7 @@ class decoder
     static constexpr unsigned codewords = Folded ? 1 : 2;
     // Words of a group's posteriors, and threads of a chain that have checks.
     static constexpr unsigned group_words = group / (Folded ? 2 : 1);
-    // Of 24 warps enough can go on, so that instructions count more than waits.
-    using block_threads = chain_threads<Chains, group_words, Folded>;
+    using block_threads = chain_threads<Chains, group_words>;
     using parity = std::uint16_t; // bytes, 128 added
     // The parity bit before: edge 0.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
@@ -909,13 +908,15 @@ private:
             prepare(c.layer, f, now);
         }
         const auto head = now.head;
+        const auto flags =
+            Chains > 1 && !Folded ? layer_flags::of_halves(head) : layer_flags(head);
         const auto& at = now.at;
         const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
         const bool external = External && (head & chain_table::external);
 
         half2 t[MessageEdges];
         const half2 t_before = now.m.without(c.posterior, 0, now.least, now.second);
-        d_threads.wait_before(head);
+        d_threads.wait_before(flags);
         const std::uint32_t own_byte = SharedParity ? get_parity(c.own) : now.own;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
@@ -952,19 +953,15 @@ private:
         for (unsigned e = 0; e < MessageEdges; ++e) {
             t[e] = renewed.posterior(e + 1, t[e]);
         }
-        const bool shares = head & chain_table::shares;
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
-            if ((!Irregular || e < degree) && (e >= most_shared || !shares)) {
+            if ((!Irregular || e < degree) && (e >= most_shared || !flags.shares)) {
                 if (external && e + 1 == MessageEdges) {
                     __stcg(&external_at(at[e]), bits(t[e]));
                 } else {
                     set_posterior(at[e], t[e]);
                 }
             }
-        }
-        if (!shares) {
-            d_threads.written(head);
         }
         set_parity(c.at, __byte_perm(bits(__hsub2(before, c.message)), 0, 0x4420));
         if constexpr (Soft) {
@@ -983,10 +980,10 @@ private:
         c.own += pitch;
         c.state.next();
         ++c.layer;
-        if (shares) {
+        if (flags.shares) {
             write_shared_bits(head, degree, at, t);
-            d_threads.written(head);
         }
+        d_threads.written(flags);
     }
 
     // Those of a layer in which bits take part more than once.
@@ -995,7 +992,8 @@ private:
                                       const place (&at)[MessageEdges],
                                       half2 (&t)[MessageEdges])
     {
-        const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
+        const unsigned deferred =
+            most_deferred == 1 ? 1 : head >> chain_table::deferred_at & 0xfu;
 #pragma unroll
         for (unsigned e = 0; e < most_deferred; ++e) {
             if (e < deferred) { // the change
