@@ -67,9 +67,10 @@ __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3
            : degree <= 11 ? degree
-           : degree <= 15 ? 15
-           : degree <= 20 ? degree < 18 ? 18 : degree
-           : degree <= 22 ? 22
+           : degree <= 13 ? 13
+           : degree <= 15 ? degree
+           : degree <= 17 ? 17
+           : degree <= 22 ? degree
                           : 32;
 }
 constexpr unsigned most_leaf_degree = 10; // of checks with a leaf
@@ -332,10 +333,14 @@ private:
                 GPUFEC_KIND(9, false)
                 GPUFEC_KIND(10, false)
                 GPUFEC_KIND(11, false)
+                GPUFEC_KIND(13, false)
+                GPUFEC_KIND(14, false)
                 GPUFEC_KIND(15, false)
+                GPUFEC_KIND(17, false)
                 GPUFEC_KIND(18, false)
                 GPUFEC_KIND(19, false)
                 GPUFEC_KIND(20, false)
+                GPUFEC_KIND(21, false)
                 GPUFEC_KIND(22, false)
                 GPUFEC_KIND(32, false)
                 GPUFEC_KIND(3, true)
