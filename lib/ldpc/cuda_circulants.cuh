@@ -11,8 +11,8 @@
  * degree. All control flow hangs on the kernel's parameters, so that warps stay together;
  * a thread without a check does what the others do, with memory of its own.
  *
- * A bit of one check only, with a shift of 0, is a leaf of that check: what it says is
- * its channel value in each iteration. That stays in shared memory. Its posterior is made
+ * A bit of one check only is a leaf of that check: what it says is its channel value in
+ * each iteration. That stays in shared memory. Its posterior is made
  * of it and of the message that is kept, when somebody asks for it. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
@@ -38,8 +38,8 @@ struct circulant_table {
     };
     run runs[most_runs];
     std::uint32_t run_count;
-    //! In device memory, of each unit: two words an edge, as place_of() wants them, and
-    //! of a leaf the second of them alone, up to whole vectors.
+    //! In device memory, of each unit: two words an edge, as place_of() wants them, of a
+    //! leaf last, up to whole vectors.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
@@ -81,8 +81,8 @@ struct kind {
     static constexpr unsigned degree = Degree;
     static constexpr bool leaf = Leaf;
     static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf; // with places to be computed
-    static constexpr unsigned words = (2 * edges + Leaf + 3) / 4 * 4; // of the table
+    static constexpr unsigned edges = Degree - Leaf;            // that messages go to
+    static constexpr unsigned words = (2 * Degree + 3) / 4 * 4; // of the table
 };
 __host__ __device__ constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
@@ -99,7 +99,7 @@ constexpr unsigned most_message_words = 6;
 __host__ __device__ constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
 __host__ __device__ constexpr unsigned table_words(unsigned kind)
 {
-    return (2 * (kind & 63) - has_leaf(kind) + 3) / 4 * 4;
+    return (2 * (kind & 63) + 3) / 4 * 4;
 }
 
 template <unsigned Most>
@@ -307,10 +307,6 @@ private:
                                     __uint_as_float(d_minus_z),
                                     fmaf(__uint_as_float(start), c.factor, c.address)));
     }
-    __device__ static std::uint32_t leaf_of(const check& c, std::uint32_t start)
-    {
-        return __float_as_uint(fmaf(__uint_as_float(start), c.factor, c.address));
-    }
 
     // The first unit's, behind the zeros.
     __device__ place beginning() const { return { 0, most_words * d_table.pitch }; }
@@ -441,10 +437,9 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < Degree; e += 2) {
             const auto two = get_shared_vector(edges + 8 * e);
-            at[e] = e < Kind::edges ? place_of(c, two.x, two.y) : leaf_of(c, two.x);
+            at[e] = place_of(c, two.x, two.y);
             if (e + 1 < Degree) {
-                at[e + 1] =
-                    e + 1 < Kind::edges ? place_of(c, two.z, two.w) : leaf_of(c, two.z);
+                at[e + 1] = place_of(c, two.z, two.w);
             }
         }
         old = fetched(Kind::number, kept(mine, state + stride));
@@ -484,6 +479,7 @@ private:
         if constexpr (parts == 1) {
             __stcg(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
+            // Of two parts the second stands beside the magnitudes, too: for a leaf.
             __stcg(reinterpret_cast<uint4*>(to),
                    make_uint4(fresh[0],
                               fresh[1],
@@ -495,65 +491,91 @@ private:
         }
     }
 
-    // The posterior of a leaf of a unit.
+    // What is kept for a leaf: the word with its sign and mark, and the magnitudes.
+    struct leaf {
+        std::uint32_t marks, magnitudes;
+    };
+    __device__ leaf fetched_leaf(const run_of_units& run, std::uint32_t state) const
+    {
+        const unsigned words = message_words(run.kind);
+        const auto v = __ldcg(reinterpret_cast<const uint2*>(d_state + state + words - 2 +
+                                                             words * d_place));
+        return words == 2 ? leaf{ v.x, v.y } : leaf{ v.y, v.x };
+    }
     __device__ half2 leaf_posterior(unsigned degree,
-                                    const stored& s,
+                                    const leaf& kept,
                                     std::uint32_t channel) const
     {
-        const unsigned e = degree - 1;
         pairs::messages<1> m;
-        m.word[0] = (e < 8 ? s.word[0] : s.word[1]) << 2 * (e % 8);
-        m.word[1] = degree > 8 ? s.word[2 % most_words] : s.word[1];
+        m.word[0] = kept.marks << 2 * ((degree - 1) % 8);
+        m.word[1] = kept.magnitudes;
         const half2 sum = value_of(channel);
         const half2 less = m.without(sum, 0, m.least(d_constants), m.second(d_constants));
         return __hfma2(sum, all(2), __hneg2(less));
+    }
+    // Where the leaf of a unit is.
+    __device__ std::uint32_t
+    leaf_place(const check& c, const run_of_units& run, std::uint32_t edges) const
+    {
+        const unsigned e = run.degree - 1u;
+        const auto two = table_entries(edges, e / 2);
+        return e % 2 ? place_of(c, two.z, two.w) : place_of(c, two.x, two.y);
+    }
+    // Of two edges of the unit that begins at a word of the table.
+    __device__ static uint4 table_entries(std::uint32_t word, unsigned two)
+    {
+        return get_shared_vector(shared_begin() + 4 * word + 16 * two);
     }
 
     // Calls use(signs of what the bits of a check sum to) for each of a run's units.
     template <class Use>
     __device__ void each_sum(const run_of_units& run, place at, Use&& use) const
     {
+        constexpr unsigned together = 4; // units whose leaves are fetched at once
         const auto c = check_of(run);
+        const unsigned stride = message_words(run.kind) * d_table.pitch;
         const unsigned edges = run.degree - has_leaf(run.kind);
-        const auto entry = [](std::uint32_t word) {
-            return get_shared_vector(shared_begin() + 4 * word);
-        };
-        stored next{};
-        if (has_leaf(run.kind)) {
-            next = fetched(run.kind, at.state);
-        }
-        for (auto units = run.barriers; units != 1; units >>= 1) {
-            const auto now = next;
-            at.state += message_words(run.kind) * d_table.pitch;
-            if (has_leaf(run.kind) && units >> 1 != 1) {
-                next = fetched(run.kind, at.state);
-            }
-            std::uint32_t sum = 0;
-#pragma unroll 4
-            for (unsigned e = 0; e + 1 < edges; e += 2) {
-                const auto two = entry(at.edges + 2 * e);
-                sum ^= get_shared(place_of(c, two.x, two.y)) ^
-                       get_shared(place_of(c, two.z, two.w));
-            }
-            uint4 rest{};
-            if (edges % 2 || has_leaf(run.kind)) {
-                rest = entry(at.edges + 4 * (edges / 2));
-            }
-            if (edges % 2) {
-                sum ^= get_shared(place_of(c, rest.x, rest.y));
-                rest.x = rest.z;
-            }
+        for (unsigned left = units_of(run); left > 0; left -= min(left, together)) {
+            leaf kept[together] = {};
             if (has_leaf(run.kind)) {
-                sum ^=
-                    bits(leaf_posterior(run.degree, now, get_shared(leaf_of(c, rest.x))));
+#pragma unroll
+                for (unsigned k = 0; k < together; ++k) {
+                    kept[k] = fetched_leaf(run, at.state + min(k, left - 1) * stride);
+                }
             }
-            at.edges += table_words(run.kind);
-            use(d_j < run.checks ? sum & pairs::signs : 0);
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (k >= left) {
+                    break;
+                }
+                std::uint32_t sum = 0;
+#pragma unroll 4
+                for (unsigned e = 0; e < edges / 2; ++e) {
+                    const auto two = table_entries(at.edges, e);
+                    sum ^= get_shared(place_of(c, two.x, two.y)) ^
+                           get_shared(place_of(c, two.z, two.w));
+                }
+                if (edges % 2) {
+                    const auto last = table_entries(at.edges, edges / 2);
+                    sum ^= get_shared(place_of(c, last.x, last.y));
+                }
+                if (has_leaf(run.kind)) {
+                    const auto channel = get_shared(leaf_place(c, run, at.edges));
+                    sum ^= bits(leaf_posterior(run.degree, kept[k], channel));
+                }
+                at.edges += table_words(run.kind);
+                use(d_j < run.checks ? sum & pairs::signs : 0);
+            }
+            at.state += together * stride;
         }
+    }
+    __device__ static unsigned units_of(const run_of_units& run)
+    {
+        return 31 - __clz(run.barriers);
     }
     __device__ static void advance(place& at, const run_of_units& run, unsigned pitch)
     {
-        const unsigned units = 31 - __clz(run.barriers);
+        const unsigned units = units_of(run);
         at.edges += units * table_words(run.kind);
         at.state += units * message_words(run.kind) * pitch;
     }
@@ -566,25 +588,20 @@ private:
             const auto run = d_table.runs[r];
             const auto c = check_of(run);
             auto mine = at;
-            for (auto units = run.barriers; has_leaf(run.kind) && units != 1;
-                 units >>= 1) {
-                const unsigned start = mine.edges + 2 * (run.degree - 1u);
-                const auto leaf = leaf_of(c, table_word(start));
-                const auto channel = get_shared(leaf);
+            const unsigned units = has_leaf(run.kind) ? units_of(run) : 0;
+            for (unsigned u = 0; u < units; ++u) {
+                const auto place = leaf_place(c, run, mine.edges);
+                const auto channel = get_shared(place);
                 const auto p = bits(
-                    leaf_posterior(run.degree, fetched(run.kind, mine.state), channel));
+                    leaf_posterior(run.degree, fetched_leaf(run, mine.state), channel));
                 const std::uint32_t mask =
                     (which & 1) * 0xffffu | (which >> 1) * 0xffff0000u;
-                set_shared(leaf, (p & mask) | (channel & ~mask));
+                set_shared(place, (p & mask) | (channel & ~mask));
                 mine.edges += table_words(run.kind);
                 mine.state += message_words(run.kind) * d_table.pitch;
             }
             advance(at, run, d_table.pitch);
         }
-    }
-    __device__ static std::uint32_t table_word(unsigned word)
-    {
-        return get_shared(shared_begin() + 4 * word);
     }
 
     // Which of the team's codewords violate a check; of those in \p candidates all of
