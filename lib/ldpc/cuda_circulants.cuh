@@ -62,6 +62,76 @@ constexpr unsigned flag_words =
     36; // the block's slot, and two for each of up to 16 teams
 constexpr unsigned most_teams = 16;
 
+// Loads and stores past the L1 cache of what is to stay in the L2 cache, as much of it as
+// fits: a share that stays is worth more than all of it that makes room for itself.
+class staying
+{
+public:
+    __device__ staying()
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 0.7;"
+                     : "=l"(d_policy));
+#endif
+    }
+    __device__ uint2 load(const uint2* from) const
+    {
+#ifdef __CUDA_ARCH__
+        uint2 x;
+        asm volatile("ld.global.cg.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+                     : "=r"(x.x), "=r"(x.y)
+                     : "l"(from), "l"(d_policy)
+                     : "memory");
+        return x;
+#else
+        return *from;
+#endif
+    }
+    __device__ uint4 load(const uint4* from) const
+    {
+#ifdef __CUDA_ARCH__
+        uint4 x;
+        asm volatile("ld.global.cg.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                     : "l"(from), "l"(d_policy)
+                     : "memory");
+        return x;
+#else
+        return *from;
+#endif
+    }
+    __device__ void store(uint2* to, const uint2& x) const
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile("st.global.cg.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(to),
+                     "r"(x.x),
+                     "r"(x.y),
+                     "l"(d_policy)
+                     : "memory");
+#else
+        *to = x;
+#endif
+    }
+    __device__ void store(uint4* to, const uint4& x) const
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile(
+            "st.global.cg.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(to),
+            "r"(x.x),
+            "r"(x.y),
+            "r"(x.z),
+            "r"(x.w),
+            "l"(d_policy)
+            : "memory");
+#else
+        *to = x;
+#endif
+    }
+
+private:
+    std::uint64_t d_policy;
+};
+
 // There is code for some degrees, and others are filled up to the next.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
 {
@@ -264,11 +334,11 @@ private:
     {
         stored s;
         if (message_words(kind) == 2) {
-            const auto v = __ldcg(reinterpret_cast<const uint2*>(from));
+            const auto v = d_cache.load(reinterpret_cast<const uint2*>(from));
             s.word[0] = v.x;
             s.word[1] = v.y;
         } else if constexpr (most_words > 2) {
-            const auto v = __ldcg(reinterpret_cast<const uint4*>(from));
+            const auto v = d_cache.load(reinterpret_cast<const uint4*>(from));
             s.word[0] = v.x;
             s.word[1] = v.y;
             s.word[2] = v.z;
@@ -461,14 +531,14 @@ private:
         const auto magnitudes = fresh[kept::parts];
         auto* const to = behind(mine, state);
         if constexpr (parts == 1) {
-            __stcg(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
+            d_cache.store(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
             // Of two parts the second stands beside the magnitudes, too: for a leaf.
-            __stcg(reinterpret_cast<uint4*>(to),
-                   make_uint4(fresh[0],
-                              fresh[1],
-                              parts == 2 ? magnitudes : fresh[2],
-                              parts == 3 ? magnitudes : fresh[3 % parts]));
+            d_cache.store(reinterpret_cast<uint4*>(to),
+                          make_uint4(fresh[0],
+                                     fresh[1],
+                                     parts == 2 ? magnitudes : fresh[2],
+                                     parts == 3 ? magnitudes : fresh[3 % parts]));
         }
         if constexpr (parts == 4) {
             __stcg(to + 4 * d_table.pitch - 2 * d_place, magnitudes);
@@ -663,6 +733,7 @@ private:
     const circulant_table& d_table;
     const pair_arguments& d_args;
     const pairs::constants d_constants;
+    const staying d_cache; // of messages
     const unsigned d_team;
     const unsigned d_j; // the check of a unit; beyond all for a thread of no team
     const std::uint32_t d_one;
