@@ -210,8 +210,8 @@ bool make_table(const ldpc_code& code,
     }
     // A place more, for threads of no team.
     t.pitch = (t.team + 1 + 3) / 4 * 4;
-    // What is fetched behind the last unit, too.
-    t.state_words = (runs.state_words() + 6) * t.pitch;
+    // Zeros before the first unit; what is fetched behind the last, too.
+    t.state_words = (runs.state_words() + 2 * circulants::most_message_words) * t.pitch;
     t.edge_words = std::uint32_t(made.edges.size());
     return true;
 }

@@ -12,8 +12,8 @@
  * a thread without a check does what the others do, with memory of its own.
  *
  * A bit of one check only is a leaf of that check: what it says is its channel value in
- * each iteration. That stays in shared memory. Its posterior is made of it and of the
- * message that is kept, when somebody asks for it. */
+ * each iteration. That stays in shared memory. Its posterior is made
+ * of it and of the message that is kept, when somebody asks for it. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
@@ -49,7 +49,7 @@ struct circulant_table {
     std::uint32_t teams;       //!< of a block
     std::uint32_t team_words;  //!< posteriors in shared memory
     std::uint32_t pitch;       //!< places for the messages of a unit's checks
-    std::uint32_t state_words; //!< of messages of a team
+    std::uint32_t state_words; //!< of messages of a team, zeros before them
 };
 
 namespace circulants {
@@ -165,6 +165,7 @@ __host__ __device__ constexpr unsigned message_words(unsigned kind)
     const unsigned degree = kind & 63;
     return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
 }
+constexpr unsigned most_message_words = 6;
 __host__ __device__ constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
 __host__ __device__ constexpr unsigned table_words(unsigned kind)
 {
@@ -200,6 +201,7 @@ public:
           d_j(kept_in_register(d_team < table.teams ? threadIdx.x % table.team
                                                     : 0xffffffu)),
           d_one(kept_in_each(1)),
+          d_later(0),
           d_minus_z(kept_in_each(table.minus_z))
     {
         auto* const words = shared_words();
@@ -243,7 +245,7 @@ private:
                                        d_args.frames.table[first + active / 2] };
         load(d_args.frames.input + frame[0].input, d_args.frames.input + frame[1].input);
         __syncthreads();
-        stored next = fetched(d_table.runs[0].kind, 0u);
+        stored next = fetched(d_table.runs[0].kind, beginning().state);
         for (std::uint32_t i = 1;; ++i) {
             iterate(next);
             if (d_args.stop.early_stop) {
@@ -314,7 +316,7 @@ private:
                 load_four(at + 3, count, x[k].w, y[k].w);
             }
         }
-        for (unsigned i = d_j; i < d_table.state_words / 4; i += d_table.team) {
+        for (unsigned i = d_j; i < beginning().state / 4; i += d_table.team) {
             __stcg(reinterpret_cast<uint4*>(d_state) + i, make_uint4(0, 0, 0, 0));
         }
         set_shared(d_spare, 0);
@@ -353,8 +355,9 @@ private:
     }
     __device__ stored fetched(unsigned kind, std::uint32_t state) const
     {
-        return fetched(kind,
-                       d_state + state + (message_words(kind) == 2 ? 2 : 4) * d_place);
+        return fetched(
+            kind,
+            kept(d_state + (message_words(kind) == 2 ? 2 : 4) * d_place, 4 * state));
     }
 
     __device__ check check_of(const run_of_units& run) const
@@ -375,10 +378,13 @@ private:
                                     fmaf(__uint_as_float(start), c.factor, c.address)));
     }
 
+    // The first unit's, behind the zeros.
+    __device__ place beginning() const { return { 0, most_words * d_table.pitch }; }
+
     // \p next: what is kept for the first unit, then that again.
     __device__ void iterate(stored& next)
     {
-        place at;
+        auto at = beginning();
         for (unsigned r = 0; r < d_table.run_count; ++r) {
             const auto run = d_table.runs[r];
             const bool last = r + 1 == d_table.run_count;
@@ -424,17 +430,24 @@ private:
     }
 
     // Fewer instructions than a sum of pointer and words.
-    __device__ std::uint32_t* behind(std::uint32_t* from, std::uint32_t bytes) const
+    __device__ static std::uint32_t*
+    behind(std::uint32_t* from, std::uint32_t bytes, std::uint32_t factor)
     {
 #ifdef __CUDA_ARCH__
         std::uint32_t* to;
         asm("mad.wide.u32 %0, %1, %2, %3;"
             : "=l"(to)
-            : "r"(d_one), "r"(bytes), "l"(from));
+            : "r"(factor), "r"(bytes), "l"(from));
         return to;
 #else
-        return from + bytes / 4;
+        return from + factor * bytes / 4;
 #endif
+    }
+    // Where to fetch what is kept so many bytes behind: in the first iteration the zeros,
+    // which cost no memory but their own.
+    __device__ std::uint32_t* kept(std::uint32_t* from, std::uint32_t bytes) const
+    {
+        return behind(from, bytes, d_later);
     }
 
     // Within a run what is kept for the next unit is fetched early; behind it, it is if
@@ -458,8 +471,11 @@ private:
         } while (barriers != 1);
         at.state = state / 4;
         at.edges = (edges - shared_begin()) / 4;
+        if (last) {
+            d_later = d_one;
+        }
         if (last || message_words(kind_after) != words) {
-            next = fetched(kind_after, last ? 0u : at.state);
+            next = fetched(kind_after, last ? beginning().state : at.state);
         }
     }
 
@@ -476,15 +492,15 @@ private:
                            stored& old)
     {
         constexpr unsigned Degree = Kind::degree;
-        using kept = pairs::messages<Degree>;
+        using messages = pairs::messages<Degree>;
         constexpr unsigned parts = (Degree + 7) / 8;
-        kept m;
-        m.word[kept::parts - 1] = 0;
+        messages m;
+        m.word[messages::parts - 1] = 0;
 #pragma unroll
         for (unsigned w = 0; w < parts; ++w) {
             m.word[w] = old.word[w];
         }
-        m.word[kept::parts] = old.word[parts];
+        m.word[messages::parts] = old.word[parts];
         const half2 least = m.least(d_constants), second = m.second(d_constants);
 
         std::uint32_t at[Degree];
@@ -496,7 +512,7 @@ private:
                 at[e + 1] = place_of(c, two.z, two.w);
             }
         }
-        old = fetched(Kind::number, behind(mine, state + stride));
+        old = fetched(Kind::number, kept(mine, state + stride));
         if (barrier) {
             __syncthreads();
         }
@@ -528,8 +544,8 @@ private:
         }
         renewed.finish(all(0));
         const auto& fresh = renewed.fresh.word;
-        const auto magnitudes = fresh[kept::parts];
-        auto* const to = behind(mine, state);
+        const auto magnitudes = fresh[messages::parts];
+        auto* const to = behind(mine, state, d_one);
         if constexpr (parts == 1) {
             d_cache.store(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
@@ -637,7 +653,7 @@ private:
     // Posteriors of the leaves of codewords \p which in place of their channel values.
     __device__ void settle(unsigned which)
     {
-        place at;
+        auto at = beginning();
         for (unsigned r = 0; r < d_table.run_count; ++r) {
             const auto run = d_table.runs[r];
             const auto c = check_of(run);
@@ -667,7 +683,7 @@ private:
             *flag = 0;
         }
         __syncthreads();
-        place at;
+        auto at = beginning();
         // The first unit alone says no where there is still much to correct.
         bool alone = true;
         for (unsigned r = 0; r < d_table.run_count;) {
@@ -700,7 +716,7 @@ private:
         }
         __syncthreads();
         std::uint32_t count = 0;
-        place at;
+        auto at = beginning();
         for (unsigned r = 0; r < d_table.run_count; ++r) {
             const auto run = d_table.runs[r];
             each_sum(run, at, [&count](std::uint32_t s) { count += s >> 15; });
@@ -737,6 +753,7 @@ private:
     const unsigned d_team;
     const unsigned d_j; // the check of a unit; beyond all for a thread of no team
     const std::uint32_t d_one;
+    std::uint32_t d_later; // 0 in the first iteration, then 1
     const std::uint32_t d_minus_z;
     std::uint32_t* d_flags;
     std::uint32_t* d_posterior; // of the team
