@@ -238,10 +238,7 @@ public:
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        // What is prefetched behind the last team's units, too.
-        return scratch_for(codewords, d_table.teams * d_table.state_words) +
-               4 * circulants::prefetched_units * circulants::most_message_words *
-                   d_table.pitch;
+        return scratch_for(codewords, d_table.teams * d_table.state_words);
     }
 
     void launch(const device_frames& frames,

@@ -100,13 +100,6 @@ public:
         return *from;
 #endif
     }
-    // Into the L2 cache.
-    __device__ static void prefetch(const std::uint32_t* from)
-    {
-#ifdef __CUDA_ARCH__
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
-#endif
-    }
     __device__ void store(uint2* to, const uint2& x) const
     {
 #ifdef __CUDA_ARCH__
@@ -173,7 +166,6 @@ __host__ __device__ constexpr unsigned message_words(unsigned kind)
     return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
 }
 constexpr unsigned most_message_words = 6;
-constexpr unsigned prefetched_units = 3; // ahead
 __host__ __device__ constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
 __host__ __device__ constexpr unsigned table_words(unsigned kind)
 {
@@ -521,7 +513,6 @@ private:
             }
         }
         old = fetched(Kind::number, kept(mine, state + stride));
-        staying::prefetch(kept(mine, state + prefetched_units * stride));
         if (barrier) {
             __syncthreads();
         }
