@@ -8,6 +8,8 @@
 #include "cuda_pair_plan.h"
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -78,10 +80,7 @@ class run_maker
 {
 public:
     run_maker(const ldpc_code& code, host_table& made)
-        : d_z(code.lifting()),
-          d_made(made),
-          d_rows(code.n() / d_z, 0),
-          d_used(code.n() / d_z, false)
+        : d_z(code.lifting()), d_made(made), d_rows(code.n() / d_z, 0)
     {
         for (const auto& c : code.circulants()) {
             ++d_rows[c.column];
@@ -96,7 +95,7 @@ public:
         auto& t = d_made.table;
         const auto degree = unsigned(bits.size());
         const auto leaf = std::find_if(bits.begin(), bits.end(), [this](auto bit) {
-            return d_rows[bit / d_z] == 1 && bit % d_z == 0;
+            return d_rows[bit / d_z] == 1;
         });
         const bool has_leaf =
             leaf != bits.end() && degree >= 3 && degree <= circulants::most_leaf_degree;
@@ -106,7 +105,7 @@ public:
         }
         const auto kind = circulants::kind_of(degree, has_leaf);
         // Parts of a layer share no bit.
-        const bool barrier = from == 0 && is_used(bits);
+        const bool barrier = from == 0 && turn(bits, checks == d_z);
         auto* run = t.run_count ? &t.runs[t.run_count - 1] : nullptr;
         if (!run || run->kind != kind || run->degree != degree || run->checks != checks ||
             run->barriers >> circulant_table::most_units) {
@@ -126,13 +125,10 @@ public:
 
         auto& edges = d_made.edges;
         const auto words = edges.size() + circulants::table_words(kind);
-        for (std::size_t e = 0; e < bits.size() - has_leaf; ++e) {
-            const auto shift = (bits[e] + from) % d_z;
+        for (const auto bit : bits) {
+            const auto shift = (bit + from + d_turn) % d_z;
             edges.push_back(float_bits(float(d_z - 1 - shift)));
-            edges.push_back(4 * (bits[e] / d_z * d_z + shift));
-        }
-        if (has_leaf) {
-            edges.push_back(4 * (bits.back() + from));
+            edges.push_back(4 * (bit / d_z * d_z + shift));
         }
         edges.resize(words, 0);
         return words <= circulant_table::most_words;
@@ -142,24 +138,36 @@ public:
     unsigned state_words() const { return d_state_words; }
 
 private:
-    // Whether one of the bits was in use since the last barrier; if so there is another.
-    bool is_used(const std::vector<std::uint32_t>& bits)
+    // Turns a row, so that its first thread has another check than the first, and bits
+    // that were in use since the last barrier are the same threads' again. Where that
+    // cannot be it returns true: there is another barrier.
+    bool turn(const std::vector<std::uint32_t>& bits, bool whole)
     {
-        const bool used = std::any_of(
-            bits.begin(), bits.end(), [this](auto bit) { return d_used[bit / d_z]; });
-        if (used) {
-            std::fill(d_used.begin(), d_used.end(), false);
-        }
+        std::set<unsigned> turns;
         for (const auto bit : bits) {
-            d_used[bit / d_z] = true;
+            const auto used = d_used.find(bit / d_z);
+            if (used != d_used.end()) {
+                turns.insert((used->second + d_z - bit % d_z) % d_z);
+            }
         }
-        return used;
+        const bool barrier = turns.size() > (whole ? 1 : 0);
+        if (barrier) {
+            turns.clear();
+            d_used.clear();
+        }
+        d_turn = turns.empty() ? 0 : *turns.begin();
+        for (const auto bit : bits) {
+            d_used[bit / d_z] = (bit + d_turn) % d_z;
+        }
+        return barrier;
     }
 
     const unsigned d_z;
     host_table& d_made;
     std::vector<unsigned> d_rows; // of each column
-    std::vector<bool> d_used;     // columns since the last barrier
+    unsigned d_turn = 0;          // of the row
+    // Columns in use since the last barrier, and which bit of each the first thread had.
+    std::map<unsigned, unsigned> d_used;
     unsigned d_state_words = 0;
 };
 
@@ -202,8 +210,8 @@ bool make_table(const ldpc_code& code,
     }
     // A place more, for threads of no team.
     t.pitch = (t.team + 1 + 3) / 4 * 4;
-    // What is fetched behind the last unit, too.
-    t.state_words = (runs.state_words() + 6) * t.pitch;
+    // Zeros before the first unit; what is fetched behind the last, too.
+    t.state_words = (runs.state_words() + 2 * circulants::most_message_words) * t.pitch;
     t.edge_words = std::uint32_t(made.edges.size());
     return true;
 }

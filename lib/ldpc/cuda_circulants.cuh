@@ -11,8 +11,8 @@
  * degree. All control flow hangs on the kernel's parameters, so that warps stay together;
  * a thread without a check does what the others do, with memory of its own.
  *
- * A bit of one check only, with a shift of 0, is a leaf of that check: what it says is
- * its channel value in each iteration. That stays in shared memory. Its posterior is made
+ * A bit of one check only is a leaf of that check: what it says is its channel value in
+ * each iteration. That stays in shared memory. Its posterior is made
  * of it and of the message that is kept, when somebody asks for it. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
@@ -38,8 +38,8 @@ struct circulant_table {
     };
     run runs[most_runs];
     std::uint32_t run_count;
-    //! In device memory, of each unit: two words an edge, as place_of() wants them, and
-    //! of a leaf the second of them alone, up to whole vectors.
+    //! In device memory, of each unit: two words an edge, as place_of() wants them, of a
+    //! leaf last, up to whole vectors.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
@@ -49,7 +49,7 @@ struct circulant_table {
     std::uint32_t teams;       //!< of a block
     std::uint32_t team_words;  //!< posteriors in shared memory
     std::uint32_t pitch;       //!< places for the messages of a unit's checks
-    std::uint32_t state_words; //!< of messages of a team
+    std::uint32_t state_words; //!< of messages of a team, zeros before them
 };
 
 namespace circulants {
@@ -62,14 +62,85 @@ constexpr unsigned flag_words =
     36; // the block's slot, and two for each of up to 16 teams
 constexpr unsigned most_teams = 16;
 
+// Loads and stores past the L1 cache of what is to stay in the L2 cache, as much of it as
+// fits: a share that stays is worth more than all of it that makes room for itself.
+class staying
+{
+public:
+    __device__ staying()
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 0.7;"
+                     : "=l"(d_policy));
+#endif
+    }
+    __device__ uint2 load(const uint2* from) const
+    {
+#ifdef __CUDA_ARCH__
+        uint2 x;
+        asm volatile("ld.global.cg.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+                     : "=r"(x.x), "=r"(x.y)
+                     : "l"(from), "l"(d_policy)
+                     : "memory");
+        return x;
+#else
+        return *from;
+#endif
+    }
+    __device__ uint4 load(const uint4* from) const
+    {
+#ifdef __CUDA_ARCH__
+        uint4 x;
+        asm volatile("ld.global.cg.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                     : "l"(from), "l"(d_policy)
+                     : "memory");
+        return x;
+#else
+        return *from;
+#endif
+    }
+    __device__ void store(uint2* to, const uint2& x) const
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile("st.global.cg.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(to),
+                     "r"(x.x),
+                     "r"(x.y),
+                     "l"(d_policy)
+                     : "memory");
+#else
+        *to = x;
+#endif
+    }
+    __device__ void store(uint4* to, const uint4& x) const
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile(
+            "st.global.cg.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(to),
+            "r"(x.x),
+            "r"(x.y),
+            "r"(x.z),
+            "r"(x.w),
+            "l"(d_policy)
+            : "memory");
+#else
+        *to = x;
+#endif
+    }
+
+private:
+    std::uint64_t d_policy;
+};
+
 // There is code for some degrees, and others are filled up to the next.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3
            : degree <= 11 ? degree
-           : degree <= 15 ? 15
-           : degree <= 20 ? degree < 18 ? 18 : degree
-           : degree <= 22 ? 22
+           : degree <= 13 ? 13
+           : degree <= 15 ? degree
+           : degree <= 17 ? 17
+           : degree <= 22 ? degree
                           : 32;
 }
 constexpr unsigned most_leaf_degree = 10; // of checks with a leaf
@@ -80,8 +151,8 @@ struct kind {
     static constexpr unsigned degree = Degree;
     static constexpr bool leaf = Leaf;
     static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf; // with places to be computed
-    static constexpr unsigned words = (2 * edges + Leaf + 3) / 4 * 4; // of the table
+    static constexpr unsigned edges = Degree - Leaf;            // that messages go to
+    static constexpr unsigned words = (2 * Degree + 3) / 4 * 4; // of the table
 };
 __host__ __device__ constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
@@ -94,10 +165,11 @@ __host__ __device__ constexpr unsigned message_words(unsigned kind)
     const unsigned degree = kind & 63;
     return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
 }
+constexpr unsigned most_message_words = 6;
 __host__ __device__ constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
 __host__ __device__ constexpr unsigned table_words(unsigned kind)
 {
-    return (2 * (kind & 63) - has_leaf(kind) + 3) / 4 * 4;
+    return (2 * (kind & 63) + 3) / 4 * 4;
 }
 
 template <unsigned Most>
@@ -129,6 +201,7 @@ public:
           d_j(kept_in_register(d_team < table.teams ? threadIdx.x % table.team
                                                     : 0xffffffu)),
           d_one(kept_in_each(1)),
+          d_later(0),
           d_minus_z(kept_in_each(table.minus_z))
     {
         auto* const words = shared_words();
@@ -172,7 +245,7 @@ private:
                                        d_args.frames.table[first + active / 2] };
         load(d_args.frames.input + frame[0].input, d_args.frames.input + frame[1].input);
         __syncthreads();
-        stored next = fetched(d_table.runs[0].kind, 0u);
+        stored next = fetched(d_table.runs[0].kind, beginning().state);
         for (std::uint32_t i = 1;; ++i) {
             iterate(next);
             if (d_args.stop.early_stop) {
@@ -243,7 +316,7 @@ private:
                 load_four(at + 3, count, x[k].w, y[k].w);
             }
         }
-        for (unsigned i = d_j; i < d_table.state_words / 4; i += d_table.team) {
+        for (unsigned i = d_j; i < beginning().state / 4; i += d_table.team) {
             __stcg(reinterpret_cast<uint4*>(d_state) + i, make_uint4(0, 0, 0, 0));
         }
         set_shared(d_spare, 0);
@@ -263,11 +336,11 @@ private:
     {
         stored s;
         if (message_words(kind) == 2) {
-            const auto v = __ldcg(reinterpret_cast<const uint2*>(from));
+            const auto v = d_cache.load(reinterpret_cast<const uint2*>(from));
             s.word[0] = v.x;
             s.word[1] = v.y;
         } else if constexpr (most_words > 2) {
-            const auto v = __ldcg(reinterpret_cast<const uint4*>(from));
+            const auto v = d_cache.load(reinterpret_cast<const uint4*>(from));
             s.word[0] = v.x;
             s.word[1] = v.y;
             s.word[2] = v.z;
@@ -282,8 +355,9 @@ private:
     }
     __device__ stored fetched(unsigned kind, std::uint32_t state) const
     {
-        return fetched(kind,
-                       d_state + state + (message_words(kind) == 2 ? 2 : 4) * d_place);
+        return fetched(
+            kind,
+            kept(d_state + (message_words(kind) == 2 ? 2 : 4) * d_place, 4 * state));
     }
 
     __device__ check check_of(const run_of_units& run) const
@@ -303,15 +377,14 @@ private:
                                     __uint_as_float(d_minus_z),
                                     fmaf(__uint_as_float(start), c.factor, c.address)));
     }
-    __device__ static std::uint32_t leaf_of(const check& c, std::uint32_t start)
-    {
-        return __float_as_uint(fmaf(__uint_as_float(start), c.factor, c.address));
-    }
+
+    // The first unit's, behind the zeros.
+    __device__ place beginning() const { return { 0, most_words * d_table.pitch }; }
 
     // \p next: what is kept for the first unit, then that again.
     __device__ void iterate(stored& next)
     {
-        place at;
+        auto at = beginning();
         for (unsigned r = 0; r < d_table.run_count; ++r) {
             const auto run = d_table.runs[r];
             const bool last = r + 1 == d_table.run_count;
@@ -332,10 +405,14 @@ private:
                 GPUFEC_KIND(9, false)
                 GPUFEC_KIND(10, false)
                 GPUFEC_KIND(11, false)
+                GPUFEC_KIND(13, false)
+                GPUFEC_KIND(14, false)
                 GPUFEC_KIND(15, false)
+                GPUFEC_KIND(17, false)
                 GPUFEC_KIND(18, false)
                 GPUFEC_KIND(19, false)
                 GPUFEC_KIND(20, false)
+                GPUFEC_KIND(21, false)
                 GPUFEC_KIND(22, false)
                 GPUFEC_KIND(32, false)
                 GPUFEC_KIND(3, true)
@@ -353,17 +430,24 @@ private:
     }
 
     // Fewer instructions than a sum of pointer and words.
-    __device__ std::uint32_t* behind(std::uint32_t* from, std::uint32_t bytes) const
+    __device__ static std::uint32_t*
+    behind(std::uint32_t* from, std::uint32_t bytes, std::uint32_t factor)
     {
 #ifdef __CUDA_ARCH__
         std::uint32_t* to;
         asm("mad.wide.u32 %0, %1, %2, %3;"
             : "=l"(to)
-            : "r"(d_one), "r"(bytes), "l"(from));
+            : "r"(factor), "r"(bytes), "l"(from));
         return to;
 #else
-        return from + bytes / 4;
+        return from + factor * bytes / 4;
 #endif
+    }
+    // Where to fetch what is kept so many bytes behind: in the first iteration the zeros,
+    // which cost no memory but their own.
+    __device__ std::uint32_t* kept(std::uint32_t* from, std::uint32_t bytes) const
+    {
+        return behind(from, bytes, d_later);
     }
 
     // Within a run what is kept for the next unit is fetched early; behind it, it is if
@@ -387,8 +471,11 @@ private:
         } while (barriers != 1);
         at.state = state / 4;
         at.edges = (edges - shared_begin()) / 4;
+        if (last) {
+            d_later = d_one;
+        }
         if (last || message_words(kind_after) != words) {
-            next = fetched(kind_after, last ? 0u : at.state);
+            next = fetched(kind_after, last ? beginning().state : at.state);
         }
     }
 
@@ -405,28 +492,27 @@ private:
                            stored& old)
     {
         constexpr unsigned Degree = Kind::degree;
-        using kept = pairs::messages<Degree>;
+        using messages = pairs::messages<Degree>;
         constexpr unsigned parts = (Degree + 7) / 8;
-        kept m;
-        m.word[kept::parts - 1] = 0;
+        messages m;
+        m.word[messages::parts - 1] = 0;
 #pragma unroll
         for (unsigned w = 0; w < parts; ++w) {
             m.word[w] = old.word[w];
         }
-        m.word[kept::parts] = old.word[parts];
+        m.word[messages::parts] = old.word[parts];
         const half2 least = m.least(d_constants), second = m.second(d_constants);
 
         std::uint32_t at[Degree];
 #pragma unroll
         for (unsigned e = 0; e < Degree; e += 2) {
             const auto two = get_shared_vector(edges + 8 * e);
-            at[e] = e < Kind::edges ? place_of(c, two.x, two.y) : leaf_of(c, two.x);
+            at[e] = place_of(c, two.x, two.y);
             if (e + 1 < Degree) {
-                at[e + 1] =
-                    e + 1 < Kind::edges ? place_of(c, two.z, two.w) : leaf_of(c, two.z);
+                at[e + 1] = place_of(c, two.z, two.w);
             }
         }
-        old = fetched(Kind::number, behind(mine, state + stride));
+        old = fetched(Kind::number, kept(mine, state + stride));
         if (barrier) {
             __syncthreads();
         }
@@ -458,81 +544,108 @@ private:
         }
         renewed.finish(all(0));
         const auto& fresh = renewed.fresh.word;
-        const auto magnitudes = fresh[kept::parts];
-        auto* const to = behind(mine, state);
+        const auto magnitudes = fresh[messages::parts];
+        auto* const to = behind(mine, state, d_one);
         if constexpr (parts == 1) {
-            __stcg(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
+            d_cache.store(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
-            __stcg(reinterpret_cast<uint4*>(to),
-                   make_uint4(fresh[0],
-                              fresh[1],
-                              parts == 2 ? magnitudes : fresh[2],
-                              parts == 3 ? magnitudes : fresh[3 % parts]));
+            // Of two parts the second stands beside the magnitudes, too: for a leaf.
+            d_cache.store(reinterpret_cast<uint4*>(to),
+                          make_uint4(fresh[0],
+                                     fresh[1],
+                                     parts == 2 ? magnitudes : fresh[2],
+                                     parts == 3 ? magnitudes : fresh[3 % parts]));
         }
         if constexpr (parts == 4) {
             __stcg(to + 4 * d_table.pitch - 2 * d_place, magnitudes);
         }
     }
 
-    // The posterior of a leaf of a unit.
+    // What is kept for a leaf: the word with its sign and mark, and the magnitudes.
+    struct leaf {
+        std::uint32_t marks, magnitudes;
+    };
+    __device__ leaf fetched_leaf(const run_of_units& run, std::uint32_t state) const
+    {
+        const unsigned words = message_words(run.kind);
+        const auto v = __ldcg(reinterpret_cast<const uint2*>(d_state + state + words - 2 +
+                                                             words * d_place));
+        return words == 2 ? leaf{ v.x, v.y } : leaf{ v.y, v.x };
+    }
     __device__ half2 leaf_posterior(unsigned degree,
-                                    const stored& s,
+                                    const leaf& kept,
                                     std::uint32_t channel) const
     {
-        const unsigned e = degree - 1;
         pairs::messages<1> m;
-        m.word[0] = (e < 8 ? s.word[0] : s.word[1]) << 2 * (e % 8);
-        m.word[1] = degree > 8 ? s.word[2 % most_words] : s.word[1];
+        m.word[0] = kept.marks << 2 * ((degree - 1) % 8);
+        m.word[1] = kept.magnitudes;
         const half2 sum = value_of(channel);
         const half2 less = m.without(sum, 0, m.least(d_constants), m.second(d_constants));
         return __hfma2(sum, all(2), __hneg2(less));
+    }
+    // Where the leaf of a unit is.
+    __device__ std::uint32_t
+    leaf_place(const check& c, const run_of_units& run, std::uint32_t edges) const
+    {
+        const unsigned e = run.degree - 1u;
+        const auto two = table_entries(edges, e / 2);
+        return e % 2 ? place_of(c, two.z, two.w) : place_of(c, two.x, two.y);
+    }
+    // Of two edges of the unit that begins at a word of the table.
+    __device__ static uint4 table_entries(std::uint32_t word, unsigned two)
+    {
+        return get_shared_vector(shared_begin() + 4 * word + 16 * two);
     }
 
     // Calls use(signs of what the bits of a check sum to) for each of a run's units.
     template <class Use>
     __device__ void each_sum(const run_of_units& run, place at, Use&& use) const
     {
+        constexpr unsigned together = 4; // units whose leaves are fetched at once
         const auto c = check_of(run);
+        const unsigned stride = message_words(run.kind) * d_table.pitch;
         const unsigned edges = run.degree - has_leaf(run.kind);
-        const auto entry = [](std::uint32_t word) {
-            return get_shared_vector(shared_begin() + 4 * word);
-        };
-        stored next{};
-        if (has_leaf(run.kind)) {
-            next = fetched(run.kind, at.state);
-        }
-        for (auto units = run.barriers; units != 1; units >>= 1) {
-            const auto now = next;
-            at.state += message_words(run.kind) * d_table.pitch;
-            if (has_leaf(run.kind) && units >> 1 != 1) {
-                next = fetched(run.kind, at.state);
-            }
-            std::uint32_t sum = 0;
-#pragma unroll 4
-            for (unsigned e = 0; e + 1 < edges; e += 2) {
-                const auto two = entry(at.edges + 2 * e);
-                sum ^= get_shared(place_of(c, two.x, two.y)) ^
-                       get_shared(place_of(c, two.z, two.w));
-            }
-            uint4 rest{};
-            if (edges % 2 || has_leaf(run.kind)) {
-                rest = entry(at.edges + 4 * (edges / 2));
-            }
-            if (edges % 2) {
-                sum ^= get_shared(place_of(c, rest.x, rest.y));
-                rest.x = rest.z;
-            }
+        for (unsigned left = units_of(run); left > 0; left -= min(left, together)) {
+            leaf kept[together] = {};
             if (has_leaf(run.kind)) {
-                sum ^=
-                    bits(leaf_posterior(run.degree, now, get_shared(leaf_of(c, rest.x))));
+#pragma unroll
+                for (unsigned k = 0; k < together; ++k) {
+                    kept[k] = fetched_leaf(run, at.state + min(k, left - 1) * stride);
+                }
             }
-            at.edges += table_words(run.kind);
-            use(d_j < run.checks ? sum & pairs::signs : 0);
+#pragma unroll
+            for (unsigned k = 0; k < together; ++k) {
+                if (k >= left) {
+                    break;
+                }
+                std::uint32_t sum = 0;
+#pragma unroll 4
+                for (unsigned e = 0; e < edges / 2; ++e) {
+                    const auto two = table_entries(at.edges, e);
+                    sum ^= get_shared(place_of(c, two.x, two.y)) ^
+                           get_shared(place_of(c, two.z, two.w));
+                }
+                if (edges % 2) {
+                    const auto last = table_entries(at.edges, edges / 2);
+                    sum ^= get_shared(place_of(c, last.x, last.y));
+                }
+                if (has_leaf(run.kind)) {
+                    const auto channel = get_shared(leaf_place(c, run, at.edges));
+                    sum ^= bits(leaf_posterior(run.degree, kept[k], channel));
+                }
+                at.edges += table_words(run.kind);
+                use(d_j < run.checks ? sum & pairs::signs : 0);
+            }
+            at.state += together * stride;
         }
+    }
+    __device__ static unsigned units_of(const run_of_units& run)
+    {
+        return 31 - __clz(run.barriers);
     }
     __device__ static void advance(place& at, const run_of_units& run, unsigned pitch)
     {
-        const unsigned units = 31 - __clz(run.barriers);
+        const unsigned units = units_of(run);
         at.edges += units * table_words(run.kind);
         at.state += units * message_words(run.kind) * pitch;
     }
@@ -540,30 +653,25 @@ private:
     // Posteriors of the leaves of codewords \p which in place of their channel values.
     __device__ void settle(unsigned which)
     {
-        place at;
+        auto at = beginning();
         for (unsigned r = 0; r < d_table.run_count; ++r) {
             const auto run = d_table.runs[r];
             const auto c = check_of(run);
             auto mine = at;
-            for (auto units = run.barriers; has_leaf(run.kind) && units != 1;
-                 units >>= 1) {
-                const unsigned start = mine.edges + 2 * (run.degree - 1u);
-                const auto leaf = leaf_of(c, table_word(start));
-                const auto channel = get_shared(leaf);
+            const unsigned units = has_leaf(run.kind) ? units_of(run) : 0;
+            for (unsigned u = 0; u < units; ++u) {
+                const auto place = leaf_place(c, run, mine.edges);
+                const auto channel = get_shared(place);
                 const auto p = bits(
-                    leaf_posterior(run.degree, fetched(run.kind, mine.state), channel));
+                    leaf_posterior(run.degree, fetched_leaf(run, mine.state), channel));
                 const std::uint32_t mask =
                     (which & 1) * 0xffffu | (which >> 1) * 0xffff0000u;
-                set_shared(leaf, (p & mask) | (channel & ~mask));
+                set_shared(place, (p & mask) | (channel & ~mask));
                 mine.edges += table_words(run.kind);
                 mine.state += message_words(run.kind) * d_table.pitch;
             }
             advance(at, run, d_table.pitch);
         }
-    }
-    __device__ static std::uint32_t table_word(unsigned word)
-    {
-        return get_shared(shared_begin() + 4 * word);
     }
 
     // Which of the team's codewords violate a check; of those in \p candidates all of
@@ -575,7 +683,7 @@ private:
             *flag = 0;
         }
         __syncthreads();
-        place at;
+        auto at = beginning();
         // The first unit alone says no where there is still much to correct.
         bool alone = true;
         for (unsigned r = 0; r < d_table.run_count;) {
@@ -608,7 +716,7 @@ private:
         }
         __syncthreads();
         std::uint32_t count = 0;
-        place at;
+        auto at = beginning();
         for (unsigned r = 0; r < d_table.run_count; ++r) {
             const auto run = d_table.runs[r];
             each_sum(run, at, [&count](std::uint32_t s) { count += s >> 15; });
@@ -641,9 +749,11 @@ private:
     const circulant_table& d_table;
     const pair_arguments& d_args;
     const pairs::constants d_constants;
+    const staying d_cache; // of messages
     const unsigned d_team;
     const unsigned d_j; // the check of a unit; beyond all for a thread of no team
     const std::uint32_t d_one;
+    std::uint32_t d_later; // 0 in the first iteration, then 1
     const std::uint32_t d_minus_z;
     std::uint32_t* d_flags;
     std::uint32_t* d_posterior; // of the team
