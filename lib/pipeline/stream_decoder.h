@@ -319,7 +319,7 @@ protected:
 
     //! Submits the open batch, of which \p rows will be pulled; the next one's input
     //! begins with item \p next.
-    void submit(const job& j, std::uint64_t next, const output_rows& rows)
+    void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
     {
         const auto* const input = open_input();
         send(j, input, rows);
@@ -329,7 +329,7 @@ protected:
     }
 
     //! Submits the open batch, whose input the room has written into the slot by itself.
-    void submit(const job& j, const output_rows& rows)
+    void submit(const job& j, const output_rows& rows = {})
     {
         submit_from(j, d_pipeline->filling()->input, rows);
     }
