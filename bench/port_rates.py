@@ -117,6 +117,21 @@ def sync_stream(p, frames=512):
     return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)[0]
 
 
+def sync_slots(p=1e-3, frames=400, room=8):
+    """Received items of random frames, each in a slot of so many items that it may have
+    gained up to `room`; what follows in the slot is noise."""
+    rng = np.random.default_rng(2)
+    slots = []
+    for seed in range(1, 2 * frames):
+        symbols = rng.integers(0, SYNC["q"], 210, np.uint8)
+        items = gpufec.bsid(gpufec.sync_encode(symbols, BOOK, **SYNC), p_insert=p,
+                            p_delete=p, seed=seed)[0]
+        if abs(len(items) - 2100) <= room and len(slots) < frames:
+            noise = rng.integers(0, 2, 2100 + room - len(items), np.uint8)
+            slots.append(np.concatenate((items, noise)))
+    return np.concatenate(slots)
+
+
 class cases:
     def __init__(self, options):
         self.options, self.backend = options, options.backend
@@ -265,19 +280,19 @@ def measure(options):
                   ldpc(acm=True, **code), 8, **hop)
             c.recording(f"recording ldpc {title}", int8, ldpc(**code), 8)
 
-    sent = np.random.default_rng(2).integers(0, 2, 2100 * 400, np.uint8)
-    frame = dict(frame_items=2100, end_first=-8, end_prior=[1.0] * 17, status_tags="none")
+    slots = sync_slots()
+    frame = dict(frame_items=2108, end_first=-8, end_prior=[1.0] * 17, status_tags="none")
     for output, item_bits in ("symbols", SYNC_BITS), ("llr", 1), ("posteriors", SYNC_BITS / 32):
         hop = dict(bytes_in_per_bit=2, bytes_out_per_bit=(4 if output == "posteriors" else 1)
                    / item_bits)
-        c.add(f"sync {output}, frame_items", zeros(), sync(output=output, **frame), item_bits,
-              **hop)
+        c.add(f"sync {output}, frame_items", lambda: ring(slots, big // 4),
+              sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
     c.add("sync symbols, frame_items, one end", zeros(),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
-    c.recording("recording sync", sent, sync(**frame), SYNC_BITS)
+    c.recording("recording sync", slots, sync(**frame), SYNC_BITS)
     for p in 1e-3, 1e-2:
         for tags, key in ("none", ""), ("all", "packet_len"):
             c.recording(f"recording sync stream {p}, tags {tags}", sync_stream(p),

@@ -6,7 +6,7 @@
 """Many decoder blocks that share a GPU, and the memory that each takes.
 
 Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each
-with a null source and a null sink of its own. A block's part is its rate over that of its
+with a source in memory and a null sink of its own. A block's part is its rate over that of its
 kind alone; the sum of the parts is 1 where one thing binds them all, and a block's fair
 share of the sum is one over the number of blocks. Memory is that of a block with its
 defaults: on the device as nvidia-smi tells, and of the process (resident, page-locked
@@ -30,10 +30,13 @@ import numpy as np
 
 from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
+from port_rates import ring, sync_slots
 
 SETTLE_S = 1.0
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
-FRAMED = dict(q=32, n=10, frame_symbols=210, frame_items=2100, status_tags="none")
+FRAMED = dict(q=32, n=10, frame_symbols=210, frame_items=2108, end_first=-8,
+              end_prior=[1.0] * 17, status_tags="none")
+SLOTS = sync_slots()
 # How to make one, and bytes per input item.
 KINDS = {
     "viterbi int8": (lambda: gpufec.gpu_viterbi_pbvd(backend="cuda"), 1),
@@ -43,14 +46,20 @@ KINDS = {
 }
 
 
+def source(kind):
+    """Frames for synchronisation, which takes longer over noise; zeros for others."""
+    if kind == "sync framed":
+        return ring(SLOTS, 64 << 20)
+    return blocks.null_source(KINDS[kind][1])
+
+
 def rates(kinds, seconds):
     """Items per second that leave each block, all at once."""
     graph = gr.top_block()
     made = []
     for kind in kinds:
-        make, item = KINDS[kind]
-        block = make()
-        graph.connect(blocks.null_source(item), block,
+        block = KINDS[kind][0]()
+        graph.connect(source(kind), block,
                       blocks.null_sink(block.output_signature().sizeof_stream_item(0)))
         made.append(block)
     graph.start()
@@ -76,11 +85,10 @@ def resident_bytes():
 
 def memory(kind):
     """Of one block while it runs, without what the first in the process brings along."""
-    make, item = KINDS[kind]
     device, resident = device_bytes(), resident_bytes()
-    block = make()
+    block = KINDS[kind][0]()
     graph = gr.top_block()
-    graph.connect(blocks.null_source(item), block,
+    graph.connect(source(kind), block,
                   blocks.null_sink(block.output_signature().sizeof_stream_item(0)))
     graph.start()
     time.sleep(SETTLE_S)
