@@ -292,7 +292,7 @@ def measure(options):
     c.add("sync symbols, frame_items, one end", zeros(),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
-    c.recording("recording sync", slots, sync(**frame), SYNC_BITS)
+    c.recording("recording sync frames", slots, sync(**frame), SYNC_BITS)
     for p in 1e-3, 1e-2:
         for tags, key in ("none", ""), ("all", "packet_len"):
             c.recording(f"recording sync stream {p}, tags {tags}", sync_stream(p),
