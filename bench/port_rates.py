@@ -122,11 +122,13 @@ def sync_slots(p=1e-3, frames=400, room=8):
     gained up to `room`; what follows in the slot is noise."""
     rng = np.random.default_rng(2)
     slots = []
-    for seed in range(1, 2 * frames):
+    for seed in range(1, 100 * frames):
+        if len(slots) == frames:
+            break
         symbols = rng.integers(0, SYNC["q"], 210, np.uint8)
         items = gpufec.bsid(gpufec.sync_encode(symbols, BOOK, **SYNC), p_insert=p,
                             p_delete=p, seed=seed)[0]
-        if abs(len(items) - 2100) <= room and len(slots) < frames:
+        if abs(len(items) - 2100) <= room:
             noise = rng.integers(0, 2, 2100 + room - len(items), np.uint8)
             slots.append(np.concatenate((items, noise)))
     return np.concatenate(slots)
@@ -289,10 +291,13 @@ def measure(options):
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
-    c.add("sync symbols, frame_items, one end", zeros(),
+    ended = sync_slots(room=0) # those that neither gain nor lose
+    c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 4),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
     c.recording("recording sync frames", slots, sync(**frame), SYNC_BITS)
+    c.recording("recording sync frames, one end", ended,
+                sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     for p in 1e-3, 1e-2:
         for tags, key in ("none", ""), ("all", "packet_len"):
             c.recording(f"recording sync stream {p}, tags {tags}", sync_stream(p),

@@ -56,10 +56,11 @@ def source(kind):
 def rates(kinds, seconds):
     """Items per second that leave each block, all at once."""
     graph = gr.top_block()
-    made = []
+    made, sources = [], [] # GNU Radio does not keep blocks that are Python's
     for kind in kinds:
         block = KINDS[kind][0]()
-        graph.connect(source(kind), block,
+        sources.append(source(kind))
+        graph.connect(sources[-1], block,
                       blocks.null_sink(block.output_signature().sizeof_stream_item(0)))
         made.append(block)
     graph.start()
@@ -86,9 +87,9 @@ def resident_bytes():
 def memory(kind):
     """Of one block while it runs, without what the first in the process brings along."""
     device, resident = device_bytes(), resident_bytes()
-    block = KINDS[kind][0]()
+    block, head = KINDS[kind][0](), source(kind)
     graph = gr.top_block()
-    graph.connect(source(kind), block,
+    graph.connect(head, block,
                   blocks.null_sink(block.output_signature().sizeof_stream_item(0)))
     graph.start()
     time.sleep(SETTLE_S)

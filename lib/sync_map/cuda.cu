@@ -812,6 +812,15 @@ private:
                  drifts };
     }
 
+    // Drifts between the first and the last that have a metric.
+    static unsigned spread(const std::vector<double>& metrics)
+    {
+        const auto there = [](double x) { return x > 0; };
+        const auto first = std::find_if(metrics.begin(), metrics.end(), there);
+        const auto last = std::find_if(metrics.rbegin(), metrics.rend(), there);
+        return first == metrics.end() ? 0 : unsigned(last.base() - first);
+    }
+
     // Whether less than one frame in twenty is decoded again.
     static bool pays(const setup& s, const sync_geometry& g)
     {
@@ -827,7 +836,13 @@ private:
         if (std::getenv("GPUFEC_SYNC_BAND_FROM")) {
             return true;
         }
-        const double allowed = bound.events_allowed(g.symbols, most_lost, 1 / rarest);
+        // Where the band about a path may not hold all that a frame may begin or end
+        // with, paths need not come back to it.
+        if (spread(s.start) > drifts / 2) {
+            return false;
+        }
+        const double allowed = bound.events_allowed(
+            g.symbols, most_lost, 1 / rarest, spread(s.end) <= drifts / 2);
         double part = std::exp(-mean), more = 1 - part;
         for (unsigned k = 1; k <= allowed; ++k) {
             part *= mean / k;

@@ -4,6 +4,7 @@
 /* Tests of the CUDA decoder: both forms, every precision and storage, against the vectors
  * and the reference. Skipped where there is no device. */
 
+#include "band.h"
 #include "cuda/devices.h"
 #include "job.h"
 #include "links.h"
@@ -972,6 +973,15 @@ TEST_F(sync_cuda_band, ends_that_are_known_in_part)
         all = kept(data);
         check_against_reference(data, o, make, 1e-6);
     }
+}
+
+// Paths need not come back where a frame may end outside.
+TEST(band_bound, allows_fewer_events_where_ends_are_not_known)
+{
+    const double likely = 0.998 / 1e-3;
+    const band_bound bound(1e-3, likely, 10, 16);
+    EXPECT_GT(bound.events_allowed(210, 1e-8, likely, true), 8);
+    EXPECT_LT(bound.events_allowed(210, 1e-8, likely, false), 4);
 }
 
 TEST_F(sync_cuda_band, what_is_put_out_follows_the_posteriors)
