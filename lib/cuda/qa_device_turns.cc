@@ -2,9 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "cuda/device_turns.h"
+#include <condition_variable>
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace gr::gpufec {
 namespace cuda {
@@ -119,6 +125,76 @@ TEST_F(device_turns_of, who_leaves_holds_nobody_up)
     woken.clear();
     d.reset();
     EXPECT_EQ(woken, "b");
+}
+
+// Of decoders in threads of their own, whose batches a thread of the device ends.
+TEST(device_turns, come_to_all_that_wait)
+{
+    constexpr unsigned decoders = 4, batches = 500;
+    const auto turns = std::make_shared<device_turns>();
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<device_turns::place*> running;
+    unsigned ended = 0, late = 0;
+    bool over = false;
+    std::thread device([&] {
+        std::unique_lock<std::mutex> lock(mutex);
+        for (;;) {
+            changed.wait(lock, [&] { return !running.empty() || over; });
+            if (running.empty()) {
+                return;
+            }
+            auto* const oldest = running.front();
+            lock.unlock();
+            oldest->end();
+            lock.lock();
+            running.pop_front();
+            ++ended;
+            changed.notify_all();
+        }
+    });
+    std::vector<std::thread> threads;
+    for (unsigned d = 0; d < decoders; ++d) {
+        threads.emplace_back([&, d] {
+            unsigned woken = 0;
+            device_turns::place place(turns, d > 0, [&] {
+                std::lock_guard<std::mutex> lock(mutex);
+                ++woken;
+                changed.notify_all();
+            });
+            for (unsigned b = 0; b < batches; ++b) {
+                std::unique_lock<std::mutex> lock(mutex);
+                for (;;) {
+                    const auto seen = woken;
+                    lock.unlock();
+                    const bool begun = place.begin();
+                    lock.lock();
+                    if (begun) {
+                        break;
+                    }
+                    late += !changed.wait_for(lock, 10s, [&] { return woken != seen; });
+                }
+                running.push_back(&place);
+                changed.notify_all();
+            }
+            // What it has on the device ends before its place is gone.
+            std::unique_lock<std::mutex> lock(mutex);
+            changed.wait(lock, [&] {
+                return std::find(running.begin(), running.end(), &place) == running.end();
+            });
+        });
+    }
+    for (auto& t : threads) {
+        t.join();
+    }
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        over = true;
+    }
+    changed.notify_all();
+    device.join();
+    EXPECT_EQ(late, 0u);
+    EXPECT_EQ(ended, decoders * batches);
 }
 
 TEST(device_turns, are_those_of_a_device)
