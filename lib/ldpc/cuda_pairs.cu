@@ -67,13 +67,10 @@ template <class Choose>
 std::unique_ptr<launch_plan>
 make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& choose)
 {
-    // Halves hold integers up to 2048. What an edge tells its check is a posterior less
-    // one of the messages in it, and a posterior to which only some changes have been
-    // added has a message of each check as well, so nothing is larger than a posterior
-    // can be; that is less than what stands for an edge that is not there.
+    // Halves hold integers up to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
         rule.precision != ldpc_precision::int8 ||
-        rule.posterior_limit(code.largest_bit_degree()) > 1400) {
+        rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
         return nullptr;
     }
     const pair_outgoing values(rule);

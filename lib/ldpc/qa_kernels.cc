@@ -313,7 +313,6 @@ TEST(ldpc_kernels, irregular_layers_equal_the_cpu)
     struct {
         const char *size, *rate;
     } const codes[] = { { "normal", "13/45" }, // two chains
-                        { "short", "4/15" },   // the largest posteriors
                         { "short", "7/15" } };
     for (const auto make : { device::make_folded_plan, device::make_pairs_plan }) {
         for (const auto& c : codes) {
