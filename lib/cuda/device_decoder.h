@@ -106,7 +106,6 @@ public:
     bool quiet(std::chrono::milliseconds limit) noexcept override
     {
         using clock = std::chrono::steady_clock;
-        drop();
         const auto end = clock::now() + limit;
         cudaSetDevice(d_device);
         for (auto& s : d_slots) {
@@ -119,12 +118,12 @@ public:
             }
         }
         cudaGetLastError();
-        d_turn.leave();
+        d_turn.rest(); // one that failed calls nobody back
         return true;
     }
     void give_up() noexcept override
     {
-        d_turn.leave();
+        d_turn.rest();
         std::lock_guard<std::mutex> lock(d_notifying);
         d_notify = nullptr;
     }

@@ -50,14 +50,18 @@ device_turns::place::place(std::shared_ptr<device_turns> turns,
 
 device_turns::place::~place()
 {
-    leave();
     {
         std::lock_guard<std::mutex> lock(d_state->waking);
         d_state->wake = nullptr;
     }
-    std::lock_guard<std::mutex> lock(d_turns->d_mutex);
-    auto& members = d_turns->d_members;
-    members.erase(std::find(members.begin(), members.end(), d_state));
+    {
+        std::lock_guard<std::mutex> lock(d_turns->d_mutex);
+        for (auto* const places : { &d_turns->d_members, &d_turns->d_waiting }) {
+            places->erase(std::remove(places->begin(), places->end(), d_state),
+                          places->end());
+        }
+    }
+    rest();
 }
 
 bool device_turns::place::begin(clock::time_point now)
@@ -89,7 +93,7 @@ void device_turns::place::end(clock::time_point now) noexcept
     {
         std::lock_guard<std::mutex> lock(d_turns->d_mutex);
         if (d_state->running == 0) {
-            return; // it has left
+            return; // it rests
         }
         --d_state->running;
         if (!d_state->is_long) {
@@ -100,17 +104,12 @@ void device_turns::place::end(clock::time_point now) noexcept
     d_turns->wake_waiting(now);
 }
 
-void device_turns::place::leave() noexcept
+void device_turns::place::rest() noexcept
 {
     {
         std::lock_guard<std::mutex> lock(d_turns->d_mutex);
         const auto running = std::exchange(d_state->running, 0);
         d_turns->d_long_running -= d_state->is_long ? running : 0;
-        auto& waiting = d_turns->d_waiting;
-        waiting.erase(std::remove(waiting.begin(), waiting.end(), d_state),
-                      waiting.end());
-        d_state->waits = false;
-        d_state->asked = d_state->woken = {};
     }
     d_turns->wake_waiting(clock::now());
 }

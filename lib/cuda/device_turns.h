@@ -54,8 +54,9 @@ public:
         bool begin(clock::time_point now = clock::now());
         //! A batch that began has ended, or was not put on the device after all.
         void end(clock::time_point now = clock::now()) noexcept;
-        //! Nothing is on the device any more, or it is lost.
-        void leave() noexcept;
+        //! Nothing is on the device any more, or it is lost; who waits is woken all the
+        //! same.
+        void rest() noexcept;
 
     private:
         friend device_turns;

@@ -110,11 +110,11 @@ TEST_F(device_turns_of, who_waits_longest_begins_first)
     EXPECT_EQ(a.begin(1, start + 10us), 1u);
 }
 
-TEST_F(device_turns_of, who_leaves_holds_nobody_up)
+TEST_F(device_turns_of, who_rests_or_leaves_holds_nobody_up)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
-    a.place.leave();
+    a.place.rest();
     EXPECT_EQ(woken, "b");
     EXPECT_EQ(b.begin(3, start), 2u);
     a.place.end(); // of what it had on the device
@@ -125,6 +125,21 @@ TEST_F(device_turns_of, who_leaves_holds_nobody_up)
     woken.clear();
     d.reset();
     EXPECT_EQ(woken, "b");
+}
+
+TEST_F(device_turns_of, who_rests_while_it_waits_is_woken)
+{
+    EXPECT_EQ(a.begin(2, start), 2u);
+    EXPECT_EQ(b.begin(1, start), 0u);
+    b.place.rest(); // asked whether anything of it is on the device
+    woken.clear();
+    EXPECT_EQ(b.begin(1, start), 0u);
+    b.place.rest();
+    EXPECT_EQ(woken, "b");
+    EXPECT_EQ(b.begin(1, start), 0u);
+    a.place.end(start);
+    EXPECT_EQ(woken, "bb");
+    EXPECT_EQ(b.begin(1, start), 1u);
 }
 
 // Of decoders in threads of their own, whose batches a thread of the device ends.
