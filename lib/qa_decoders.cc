@@ -115,6 +115,36 @@ TYPED_TEST(decoders, what_devices_put_into_a_ring_is_the_same)
     }
 }
 
+TYPED_TEST(decoders, say_when_what_is_submitted_next_has_no_room_in_a_ring)
+{
+    auto r = this->run();
+    r.batch = 1;
+    auto u = TypeParam::make(r, {});
+    bytes ring(1 << 16), some(1 << 16);
+    if (!u.engine->lock_output(ring.data(), ring.size())) {
+        EXPECT_FALSE(fills_rings<TypeParam>);
+        return;
+    }
+    const auto has_room = [&](std::size_t n) {
+        return u.engine->lend_output(ring.data(), n);
+    };
+    EXPECT_TRUE(has_room(0)); // nothing will be pulled before it
+    unsigned f = 0;
+    for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
+        first += u.push(f, first);
+    }
+    EXPECT_FALSE(has_room(0));
+    EXPECT_TRUE(has_room(ring.size()));
+    u.engine->finish();
+    while (!u.engine->done()) {
+        u.engine->wait(std::chrono::milliseconds(1000));
+        u.pull(some.data(), some.size());
+    }
+    EXPECT_TRUE(has_room(0));
+    u.engine->end_lending_output();
+    u.engine->unlock_output(ring.data());
+}
+
 TYPED_TEST(decoders, a_ring_does_not_suffer_from_a_device_that_fails)
 {
     const auto expected = this->decode(this->run(backend::cpu));

@@ -474,10 +474,7 @@ private:
         if (input_items.size() > 1) {
             second = look_at(1, input_items[1]);
         }
-        if (d_borrowed_output) {
-            const auto free = space() * d_output_size, held = held_output();
-            engine().lend_output(out + held, free - std::min(held, free));
-        }
+        bool has_room = lend_output(out, 0);
         const auto lent = engine().lent();
         in.taken = lent;
         d_consumed = 0;
@@ -489,7 +486,10 @@ private:
                 pull(out + given * d_output_size, room - given, d_given + given);
             given += pulled;
             d_consumed += engine().take_back(); // what was pulled needs its input no more
-            const bool pushed = push(in, second);
+            if (pulled > 0) {
+                has_room = lend_output(out, given);
+            }
+            const bool pushed = has_room && push(in, second);
             if (in.ended && in.left() == 0 && all_pushed() && !d_finished) {
                 engine().finish();
                 d_finished = true;
@@ -504,7 +504,8 @@ private:
             if (ring_full) {
                 engine().flush();
             }
-            const bool stuck = held_up() || ring_full || (d_finished && !engine().done());
+            const bool stuck =
+                !has_room || held_up() || ring_full || (d_finished && !engine().done());
             const bool idle = in.taken == lent && second.taken + given == 0;
             if (!idle || !stuck || !engine().wait(longest_sleep)) {
                 break;
@@ -540,6 +541,19 @@ private:
         };
         d_input_tags.read(
             d_first, available, fetch, [this](const tag_t& tag) { return note(tag); });
+    }
+
+    // Lends what is free in the output's ring, of which so many items are \p given
+    // already. False if a batch that is submitted now would not find room: it would be
+    // copied, for which others wait, and is better submitted once more has been read.
+    bool lend_output(std::byte* out, std::size_t given)
+    {
+        if (!d_borrowed_output) {
+            return true;
+        }
+        const auto free = space() * d_output_size;
+        const auto taken = std::min(free, given * d_output_size + held_output());
+        return engine().lend_output(out + taken, free - taken);
     }
 
     // Items of the output for which there is room. Only this block takes some of it.

@@ -163,7 +163,7 @@ private:
     }
     __device__ void make_barriers() const
     {
-        if (number < barriers) {
+        if (Chains > 1 && number < barriers) {
             const unsigned threads = number == 1 || number == 2 ? pitch : count;
             asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(object(number)),
                          "r"(threads));

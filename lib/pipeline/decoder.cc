@@ -83,9 +83,9 @@ bool decoder::lock_output(void* memory, std::size_t bytes, std::function<bool()>
     return inside().lock_output(memory, bytes, std::move(replace));
 }
 
-void decoder::lend_output(void* next, std::size_t bytes)
+bool decoder::lend_output(void* next, std::size_t bytes)
 {
-    inside().lend_output(next, bytes);
+    return inside().lend_output(next, bytes);
 }
 
 } // namespace gr::gpufec

@@ -47,7 +47,7 @@ public:
 
     virtual std::size_t output_bytes() const { return 0; }
     virtual bool lock_output(void*, std::size_t, std::function<bool()>) { return false; }
-    virtual void lend_output(void* /*next*/, std::size_t /*bytes*/) {}
+    virtual bool lend_output(void* /*next*/, std::size_t /*bytes*/) { return true; }
     virtual void end_lending_output() {}
     virtual void unlock_output(void* /*memory*/) {}
 

@@ -29,6 +29,9 @@ public:
         return bytes > 0 && d_waiting + bytes <= d_free ? d_next + d_waiting : nullptr;
     }
 
+    //! Whether nothing that was submitted is still to be pulled.
+    bool empty() const { return d_waiting == 0; }
+
     //! A batch is in flight of which \p bytes will be pulled.
     void submitted(std::size_t bytes) { d_waiting += bytes; }
 

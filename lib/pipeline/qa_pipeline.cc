@@ -569,7 +569,9 @@ TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
     EXPECT_EQ(w.place(4), nullptr);
     w.submitted(3);
     w.pulled(13);
+    EXPECT_FALSE(w.empty());
     w.pulled(3);
+    EXPECT_TRUE(w.empty());
     EXPECT_EQ(w.place(0), nullptr);
     w.lend(&ring[0], 1);
     EXPECT_EQ(w.place(1), &ring[0]);

@@ -155,9 +155,11 @@ public:
         d_locked_output = can_lend_output() && d_lock_output() ? memory : nullptr;
         return d_locked_output;
     }
-    void lend_output(void* next, std::size_t bytes) override
+    bool lend_output(void* next, std::size_t bytes) override
     {
         d_output.lend(static_cast<std::byte*>(next), bytes);
+        return d_output.empty() ||
+               d_output.place(d_pipeline->active().limits().output_bytes);
     }
     void end_lending_output() override
     {

@@ -60,16 +60,12 @@ public:
     std::vector<double> enter;
 
     /*! How many insertions and deletions a frame of so many symbols may have so that what
-     * it loses is not above \p lost. \p likely: what one weighs beside a bit received;
-     * \p come_back: all that a frame may end with is in the band. */
-    double
-    events_allowed(unsigned symbols, double lost, double likely, bool come_back) const
+     * it loses is not above \p lost. \p likely: what one weighs beside a bit received. */
+    double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;
-        double most = symbols * std::max(leave[middle - 1], leave[middle]) / growth;
-        if (come_back) {
-            most *= symbols * std::max(enter[middle - 1], enter[middle]);
-        }
+        const double most = symbols * std::max(leave[middle - 1], leave[middle]) /
+                            growth * symbols * std::max(enter[middle - 1], enter[middle]);
         return std::log(lost / most) / std::log(likely);
     }
 

@@ -375,6 +375,11 @@ public:
             g, d_kernel.layout, row_weights<Row>(g), memory, input, output, status);
     }
 
+    //! Before launch_listed().
+    void allow_listed() const
+    {
+        allow_shared(kernel_of_list(), d_kernel.layout.bytes, "the window of drifts");
+    }
     //! Those on a list, of words of ten bits.
     void launch_listed(const sync_geometry& g,
                        const listed_frames& frames,
@@ -384,9 +389,7 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const
     {
-        const auto listed = g.q <= 32 ? linear_words_listed<10, true, Row, Metric>
-                                      : linear_words_listed<10, false, Row, Metric>;
-        allow_shared(listed, d_kernel.layout.bytes, "the window of drifts");
+        const auto listed = kernel_of_list();
         const auto grid = d_kernel.blocks(g.frames);
         const auto memory = memory_of(work, grid);
         listed<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
@@ -408,6 +411,12 @@ private:
                             const std::byte*,
                             std::byte*,
                             sync_status*);
+
+    auto kernel_of_list() const
+    {
+        return d_geometry.q <= 32 ? linear_words_listed<10, true, Row, Metric>
+                                  : linear_words_listed<10, false, Row, Metric>;
+    }
 
     struct pieces {
         Metric* alpha;
@@ -576,6 +585,7 @@ public:
           d_words(upload(pack_trie_words(setup.code))),
           d_grid(d_layout, Warps, device)
     {
+        d_few.allow_listed();
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
         // A round takes 0.67 + q/96 of its time with 32 words, in which the others decode
@@ -701,6 +711,9 @@ class band_plan : public launch_plan
 {
 public:
     static constexpr int drifts = 16, warps = 6;
+    // Those of all drifts at the ends, and the indices that are decoded so.
+    static constexpr int end_drifts = 13, end_warps = 8;
+    static constexpr unsigned end_symbols = 6;
 
     static std::unique_ptr<launch_plan> make(const setup& setup, int device)
     {
@@ -708,7 +721,8 @@ public:
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
             g.links || g.outputs != g.symbols || g.window < 3 * drifts / 2 ||
-            !trie_weights<float, drifts>::possible(g) || !pays(setup, g)) {
+            g.window > 32 * end_drifts || !trie_weights<float, drifts>::possible(g) ||
+            !pays(setup, g)) {
             return nullptr;
         }
         auto all = make_float_tries(setup, device);
@@ -718,8 +732,9 @@ public:
         auto plan = std::make_unique<band_plan>(setup, std::move(all), device);
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
-        const bool fits =
-            plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
+        const auto all_at_once =
+            plan->d_grid.warps * plan->d_grid.processors * plan->d_grid.frames;
+        const bool fits = plan->bytes_of(all_at_once) <= free / 8;
         return fits && plan->d_grid.warps >= 4 ? std::move(plan) : nullptr;
     }
 
@@ -730,9 +745,17 @@ public:
           d_weights(d_geometry),
           d_bound(bound_of(d_geometry)),
           d_words(upload(pack_trie_words(setup.code))),
-          d_grid(d_layout, warps, device)
+          d_grid(d_layout, warps, device),
+          d_ends(spread(setup.end) > drifts / 2
+                     ? std::max(setup.symbols, end_symbols + 1) - end_symbols
+                     : 0),
+          d_end_layout(trie_layout::of<float, end_drifts>(setup.window, end_symbols)),
+          d_end_weights(d_geometry),
+          d_end_grid(d_end_layout, end_warps, device)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the band of drifts");
+        allow_shared(
+            end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
         const char* const from = std::getenv("GPUFEC_SYNC_BAND_FROM");
         // A warp on each multiprocessor takes nearly as long as four; with 32 words, two
         // take as long as all drifts do.
@@ -745,8 +768,7 @@ public:
     {
         const auto others = d_all->work_bytes(frames);
         return frames < d_many ? others
-                               : list_bytes(frames) +
-                                     std::max(others, bytes_of(d_grid.all_warps(frames)));
+                               : list_bytes(frames) + std::max(others, bytes_of(frames));
     }
 
     void launch(sync_geometry g,
@@ -764,34 +786,46 @@ public:
         const auto again = carve_list(before, g.frames);
         std::byte* const rest = work + before.used();
         check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), stream), "clearing");
-        const auto grid = d_grid.blocks(g.frames);
-        const auto in_block = d_grid.block_warps(g.frames);
         carver c(rest);
-        const auto own = carve(c, grid * in_block);
-        kernel<<<grid, 32 * in_block, in_block * d_layout.warp_bytes, stream>>>(
-            g,
-            d_layout,
-            d_weights,
-            d_bound,
-            own.tries,
-            own.boundaries,
-            again,
-            input,
-            output,
-            status);
-        if (std::getenv("GPUFEC_SYNC_BAND_ALONE")) {
-            return;
+        const auto own = carve(c, g.frames);
+        if (own.ends.from > 0) {
+            const auto warps = d_end_grid.block_warps(g.frames);
+            end_kernel<<<d_end_grid.blocks(g.frames),
+                         32 * warps,
+                         warps * d_end_layout.warp_bytes,
+                         stream>>>(
+                g, d_end_layout, d_end_weights, own.end_tries, own.ends, input);
         }
-        d_all->launch_listed(
-            g, again.frames, again.count, rest, input, output, status, stream);
+        const auto warps = d_grid.block_warps(g.frames);
+        kernel<<<d_grid.blocks(g.frames),
+                 32 * warps,
+                 warps * d_layout.warp_bytes,
+                 stream>>>(g,
+                           d_layout,
+                           d_weights,
+                           d_bound,
+                           own.tries,
+                           own.boundaries,
+                           own.ends,
+                           again,
+                           input,
+                           output,
+                           status);
+        if (!d_alone) {
+            d_all->launch_listed(
+                g, again.frames, again.count, rest, input, output, status, stream);
+        }
     }
 
 private:
     static constexpr auto kernel = band_tries<warps, drifts>;
+    static constexpr auto end_kernel = ends_of_frames<end_warps, end_drifts>;
 
     struct pieces {
         trie_memory tries;
         band_boundary* boundaries;
+        band_ends ends;
+        trie_memory end_tries;
     };
 
     // A frame is a lane; items are those of all drifts.
@@ -836,13 +870,12 @@ private:
         if (std::getenv("GPUFEC_SYNC_BAND_FROM")) {
             return true;
         }
-        // Where the band about a path may not hold all that a frame may begin or end
-        // with, paths need not come back to it.
+        // Where the band about a path may not hold all that a frame may begin with, paths
+        // need not come from it.
         if (spread(s.start) > drifts / 2) {
             return false;
         }
-        const double allowed = bound.events_allowed(
-            g.symbols, most_lost, 1 / rarest, spread(s.end) <= drifts / 2);
+        const double allowed = bound.events_allowed(g.symbols, most_lost, 1 / rarest);
         double part = std::exp(-mean), more = 1 - part;
         for (unsigned k = 1; k <= allowed; ++k) {
             part *= mean / k;
@@ -862,19 +895,33 @@ private:
         return c.used();
     }
 
-    pieces carve(carver& c, std::size_t count) const
+    pieces carve(carver& c, std::size_t frames) const
     {
         const auto& g = d_geometry;
-        return { { d_words.get(),
-                   c.take<float>(count * (g.outputs + 2) * 32 * drifts),
-                   c.take<float>(count * g.q * 32),
-                   c.take<trie_items>(count * d_layout.frames * d_layout.item_words) },
-                 c.take<band_boundary>(count * (g.outputs + 1) * 32) };
+        const auto warps = d_grid.all_warps(frames);
+        pieces p{};
+        p.tries = { d_words.get(),
+                    c.take<float>(warps * (g.outputs + 2) * 32 * drifts),
+                    c.take<float>(warps * g.q * 32),
+                    c.take<trie_items>(warps * d_layout.frames * d_layout.item_words) };
+        p.boundaries = c.take<band_boundary>(warps * (g.outputs + 1) * 32);
+        if (d_ends > 0) {
+            p.ends = { d_ends,
+                       c.take<float>(frames * g.window),
+                       c.take<std::int32_t>(frames) };
+            p.end_tries = { d_words.get(),
+                            nullptr,
+                            p.tries.partial,
+                            c.take<trie_items>(d_end_grid.all_warps(frames) *
+                                               d_end_layout.frames *
+                                               d_end_layout.item_words) };
+        }
+        return p;
     }
-    std::size_t bytes_of(std::size_t count) const
+    std::size_t bytes_of(std::size_t frames) const
     {
         carver c(nullptr);
-        carve(c, count);
+        carve(c, frames);
         return c.used();
     }
 
@@ -885,6 +932,11 @@ private:
     const band_weights<drifts> d_bound;
     const buffer<std::uint32_t> d_words;
     const trie_grid d_grid;
+    const unsigned d_ends; // index that ends of frames begin with; 0: they are known
+    const trie_layout d_end_layout;
+    const trie_weights<float, end_drifts> d_end_weights;
+    const trie_grid d_end_grid;
+    const bool d_alone = std::getenv("GPUFEC_SYNC_BAND_ALONE");
     std::size_t d_many;
 };
 

@@ -34,6 +34,78 @@ struct frames_again {
     std::uint32_t *frames, *count;
 };
 
+/* Where a frame may end with more drifts than the band holds, paths need not come back
+ * to it. So β of all drifts is computed for the last indices, which such a path cannot
+ * pass without words of the code. */
+struct band_ends {
+    std::uint32_t from;      // index that β is kept before; 0: there is none
+    float* metrics;          // a frame: window
+    std::int32_t* exponents; // a frame's: of their scale
+
+    __device__ float* of(const sync_geometry& g, unsigned frame) const
+    {
+        return metrics + std::size_t(frame) * g.window;
+    }
+};
+
+template <int C>
+struct end_frames : trie_frames<float, C, C, 1> {
+    using base = trie_frames<float, C, C, 1>;
+    using base::base, base::g, base::t, base::there;
+
+    __device__ void
+    decode(const std::uint32_t* words, unsigned frame, const band_ends& ends)
+    {
+        const std::uint32_t* const back = words + std::size_t(g.frame_symbols) * g.q;
+        auto r = this->boundary(g.end_at, g.symbols, true);
+        this->normalise(r, true);
+#pragma unroll 1
+        for (unsigned i = g.symbols; i-- > ends.from;) {
+            __syncthreads();
+            this->take_items(i - ends.from, true);
+            t.template sweep<false>(r, back + std::size_t(i) * g.q, nullptr);
+            this->normalise(r, true);
+            t.insert(r);
+        }
+        for (int c = 0; there && c < C; ++c) {
+            const unsigned m = this->drift(c, true);
+            if (m < g.window) {
+                ends.of(g, frame)[m] = r.x[c];
+            }
+        }
+        if (there && t.place == 0) {
+            ends.exponents[frame] = int(this->scale.exponent);
+        }
+    }
+};
+
+template <int Warps, int C>
+__global__ void __launch_bounds__(32 * Warps, 1)
+    ends_of_frames(const sync_geometry g,
+                   const trie_layout l,
+                   const trie_weights<float, C> weights,
+                   const trie_memory memory,
+                   const band_ends ends,
+                   const std::byte* input)
+{
+    extern __shared__ double shared[];
+    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
+    const unsigned warp = number * gridDim.x + blockIdx.x;
+    trie_warp<float, C, C, 1> lanes(g,
+                                    l,
+                                    weights,
+                                    reinterpret_cast<std::byte*>(shared) +
+                                        number * l.warp_bytes,
+                                    static_cast<float*>(memory.partial));
+    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
+    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
+    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
+        end_frames<C> frames(lanes, nullptr, items, input, nullptr, group);
+        frames.pack_items(input, group, ends.from);
+        frames.decode(memory.words, frames.frame(group), ends);
+    }
+}
+
 // What is known of a boundary beside α: a warp has outputs + 1 of them.
 struct band_boundary {
     float escaped;         // the most that paths weigh that have left, as α is scaled
@@ -158,6 +230,19 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return float(most);
     }
 
+    // β of all drifts in place of the band's; says the most that lies outside.
+    __device__ float take_end(row& r, const float* metrics) const
+    {
+        float most = 0;
+        for (unsigned m = 0; m < g.window; ++m) {
+            most = outside(m) ? fmaxf(most, metrics[m]) : most;
+        }
+        for (int c = 0; c < C; ++c) {
+            r.x[c] = metrics[this->drift(c, true)];
+        }
+        return most;
+    }
+
     // Drifts \p by further on, of which there is none or one; says what falls out.
     __device__ static float shift(row& r, int by)
     {
@@ -217,6 +302,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     __device__ void decode(const std::uint32_t* words,
                            sync_status* status,
                            unsigned frame,
+                           const band_ends& ends,
                            const frames_again& again)
     {
         constexpr float least = band_bound::least;
@@ -240,6 +326,9 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             escaped = fmaxf(escaped * normalise(r), least);
             if (i + 1 < g.outputs) {
                 note(i + 1);
+                if (i + 1 == ends.from) {
+                    escaped = least; // β of all drifts meets what has left by here
+                }
                 follow(r);
                 boundaries[(i + 1) * 32].first = first;
                 leaving = leave(r);
@@ -268,15 +357,22 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         for (unsigned i = g.symbols; i-- > 0;) {
             __syncthreads();
             fetch(i);
-            const float before = boundaries[(i + 1) * 32].escaped;
-            const int exponent =
-                int(boundaries[(i + 1) * 32].exponent + scale.exponent - whole);
             const unsigned to = boundaries[i * 32].first;
-            float back = shift(r, int(first - to));
-            first = to;
+            float back = 0;
+            if (i + 1 == ends.from) {
+                first = to;
+                back = take_end(r, ends.of(g, frame));
+                scale.exponent = reach + ends.exponents[frame];
+            } else {
+                back = shift(r, int(first - to));
+                first = to;
+            }
             for (int c = 0; c < C; ++c) {
                 back += bound.enter[C - 1 - c] * r.x[c];
             }
+            const float before = boundaries[(i + 1) * 32].escaped;
+            const int exponent =
+                int(boundaries[(i + 1) * 32].exponent + scale.exponent - whole);
             lost += double(before) * double(back) *
                     __hiloint2double((1023 + max(-1000, min(1000, exponent))) << 20, 0);
             this->take_items(i, true);
@@ -308,6 +404,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                const band_weights<C> bound,
                const trie_memory memory,
                band_boundary* boundaries,
+               const band_ends ends,
                const frames_again again,
                const std::byte* input,
                std::byte* output,
@@ -337,7 +434,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                               group);
         frames.pack_items(input, group);
         const unsigned frame = frames.frame(group);
-        frames.decode(memory.words, status + frame, frame, again);
+        frames.decode(memory.words, status + frame, frame, ends, again);
     }
 }
 

@@ -602,16 +602,17 @@ struct trie_frames {
         return first + (back ? l.lanes * C - 1 - at : at);
     }
 
-    // Items of the warp's frames as bits, from the window's first one on. What lies
-    // beyond those received is unknown: no path that counts meets it.
-    __device__ void pack_items(const std::byte* input, unsigned group) const
+    // Items of the warp's frames as bits, from the window's first one of index \p symbol
+    // on. What lies beyond those received is unknown: no path that counts meets it.
+    __device__ void
+    pack_items(const std::byte* input, unsigned group, unsigned symbol = 0) const
     {
         __syncwarp();
         for (unsigned f = 0; f < l.frames; ++f) {
             const frame_input from(g, input, min(group * l.frames + f, g.frames - 1));
             const auto* const data =
                 reinterpret_cast<const std::uint8_t*>(from.data + g.items_at);
-            const int begin = int(from.position(g, 0, 0)) + int(t.lane);
+            const int begin = int(from.position(g, symbol, 0)) + int(t.lane);
             const unsigned length = from.valid ? from.header.length : 0;
 #pragma unroll 8
             for (unsigned k = 0; k < l.item_words; ++k) {
@@ -627,7 +628,8 @@ struct trie_frames {
         __syncwarp();
     }
 
-    // Takes an index's items, in the order of the sweep.
+    // Takes an index's items, in the order of the sweep; \p i counts from the first that
+    // is packed.
     __device__ void take_items(unsigned i, bool back)
     {
         constexpr unsigned count = C + trie_bits - 1;

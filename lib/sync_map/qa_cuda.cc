@@ -975,13 +975,21 @@ TEST_F(sync_cuda_band, ends_that_are_known_in_part)
     }
 }
 
-// Paths need not come back where a frame may end outside.
-TEST(band_bound, allows_fewer_events_where_ends_are_not_known)
+// β of all drifts is taken for the last indices.
+TEST_F(sync_cuda_band, open_ends_need_no_more_for_most_frames)
 {
-    const double likely = 0.998 / 1e-3;
-    const band_bound bound(1e-3, likely, 10, 16);
-    EXPECT_GT(bound.events_allowed(210, 1e-8, likely, true), 8);
-    EXPECT_LT(bound.events_allowed(210, 1e-8, likely, false), 4);
+    for (const int reach : { 5, 8, 11 }) {
+        auto data = frames_of(codebook_davey_mackay(10, 32, 210, 4),
+                              { 1e-3, 1e-3, 0 },
+                              small_scale() ? 32 : 200);
+        auto& o = data.options;
+        o.end = { -reach, std::vector<double>(2 * reach + 1, 1) };
+        for (auto& r : data.received) { // what comes behind the frame
+            r.resize(r.size() + 8, std::uint8_t(r.size() % 2));
+        }
+        const auto all = kept(data);
+        EXPECT_GT(std::count(all.begin(), all.end(), true), 0.9 * all.size());
+    }
 }
 
 TEST_F(sync_cuda_band, what_is_put_out_follows_the_posteriors)

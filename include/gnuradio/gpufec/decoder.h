@@ -144,8 +144,10 @@ public:
      *
      * A GPU may write them from now on until all of what was submitted is pulled; a pull
      * finds there what it would write. Packed bits, LLRs and frames can be lent for.
+     * \return whether the output of a full batch that is submitted now has room there, or
+     * nothing is to be pulled before it
      */
-    void lend_output(void* next, std::size_t bytes);
+    bool lend_output(void* next, std::size_t bytes);
     //! Waits for what is in flight; nothing is lent any more, and no output is lost.
     void end_lending_output();
     //! To be called after end_lending_output(), and before the memory is gone.
