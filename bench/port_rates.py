@@ -201,7 +201,8 @@ class cases:
             graph.stop()
             graph.wait()
         self.add(name, source, make, bits_per_item, between,
-                 source_alone_items_per_s=statistics.median(alone), ring_items=size)
+                 source_alone_items_per_s=statistics.median(alone), ring_items=size,
+                 file_bytes=items.nbytes)
         result = self.results[name]
         block = make()
         per_item = bits_per_item * block.relative_rate()

@@ -575,10 +575,10 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // The input of every slot, to be decoded from there, and a little to be filled
-        // meanwhile.
+        // The input of every slot, to be decoded from there, and what is filled meanwhile:
+        // with three slots, another batch.
         const auto in_flight = engine().input_bytes();
-        const auto wanted = in_flight + in_flight / 16;
+        const auto wanted = in_flight + in_flight / 3;
         const bool in_place =
             lends() && engine().can_lend() && wanted <= widest_buffer_bytes * devices();
         const auto bytes =

@@ -888,11 +888,16 @@ TEST_F(sync_cuda_band, no_frame_is_kept_that_loses_something)
                                  bsid_model(1e-2, 1e-2, 2e-2),
                                  bsid_model(2e-4, 2e-2, 0),
                                  bsid_model(3e-2, 2e-4, 0) }) {
-        const auto data = frames_of(code, channel, small_scale() ? 40 : 500);
-        const auto all = kept(data);
-        enough += std::count(all.begin(), all.end(), true);
-        frames += all.size();
-        check_against_reference(data, data.options, make, 1e-6);
+        auto data = frames_of(code, channel, small_scale() ? 40 : 500);
+        for (const bool open : { false, true }) {
+            if (open) {
+                data.options.end = { -12, std::vector<double>(25, 1) };
+            }
+            const auto all = kept(data);
+            enough += std::count(all.begin(), all.end(), true);
+            frames += all.size();
+            check_against_reference(data, data.options, make, 1e-6);
+        }
     }
     EXPECT_GT(enough, frames / 4);
     EXPECT_LT(enough, frames);
@@ -973,6 +978,41 @@ TEST_F(sync_cuda_band, ends_that_are_known_in_part)
         all = kept(data);
         check_against_reference(data, o, make, 1e-6);
     }
+}
+
+// What has left the band for good need not come back there; near the end it is found too.
+TEST_F(sync_cuda_band, bursts_before_open_ends_are_decoded_with_all_drifts)
+{
+    auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 24);
+    auto& o = data.options;
+    o.end = { -14, std::vector<double>(29, 1) };
+    std::mt19937_64 random(5);
+    for (std::size_t f = 0; f < data.received.size(); ++f) {
+        auto& r = data.received[f];
+        const auto at = r.begin() + 20 + 36 * f;
+        if (f % 2) {
+            r.erase(at, at + 11);
+        } else {
+            const std::uint64_t items = random();
+            for (unsigned k = 0; k < 11; ++k) {
+                r.insert(r.begin() + 20 + 36 * f, items >> k & 1);
+            }
+        }
+    }
+    const auto all = kept(data);
+    EXPECT_EQ(std::count(all.begin(), all.end(), true), 0);
+    check_against_reference(data, o, make, 1e-6);
+}
+
+TEST(band_bound, allows_more_events_than_most_frames_have)
+{
+    const double likely = 0.998 / 1e-3;
+    const auto allowed = [&](unsigned drifts) {
+        return band_bound(1e-3, likely, 10, drifts).events_allowed(210, 1e-8, likely);
+    };
+    EXPECT_GT(allowed(16), 8); // of which 4.2 are expected
+    EXPECT_LT(allowed(14), allowed(16) - 1);
+    EXPECT_LT(allowed(8), 2);
 }
 
 // β of all drifts is taken for the last indices.
