@@ -186,7 +186,9 @@ public:
     {
         release_given();
         if (!d_search) {
-            advance();
+            if (d_given == 0) {
+                advance(); // which looks at the clock: not for each frame
+            }
         } else if (d_search->results.proven() == 0) {
             advance();
             take_results();
