@@ -35,6 +35,7 @@ from flowgraph_rate import thread_seconds
 
 PAGE = 4096
 FRAMES = 64    # distinct noisy ones
+RECORDING_BYTES = 64 << 20
 SETTLE_S = 0.6 # until a flowgraph is at its speed
 SYNC = dict(q=32, n=10, frame_symbols=210)
 SYNC_BITS = 5
@@ -177,9 +178,11 @@ class cases:
         print(name, rates, flush=True)
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
-        """A file in memory, copied by its source, beside that source into a null sink."""
+        """A file in memory, copied by its source, beside that source into a null sink.
+        It has the items as often as makes it longer than caches are."""
         if not self.wanted(name):
             return
+        items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))
         path = os.path.join(self.folder.name, "recording")
         items.tofile(path)
 

@@ -575,8 +575,8 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // The input of every slot, to be decoded from there, and what is filled meanwhile:
-        // with three slots, another batch.
+        // The input of every slot, to be decoded from there, and what is filled
+        // meanwhile: with three slots, another batch.
         const auto in_flight = engine().input_bytes();
         const auto wanted = in_flight + in_flight / 3;
         const bool in_place =
