@@ -576,20 +576,20 @@ private:
             return;
         }
         // The input of every slot, to be decoded from there, and what is filled
-        // meanwhile: with three slots, another batch.
+        // meanwhile: with three slots another batch, or at least a little.
         const auto in_flight = engine().input_bytes();
-        const auto wanted = in_flight + in_flight / 3;
+        const auto widest = widest_buffer_bytes * devices();
         const bool in_place =
-            lends() && engine().can_lend() && wanted <= widest_buffer_bytes * devices();
-        const auto bytes =
-            in_place ? std::max(wanted, wide_buffer_bytes) : wide_buffer_bytes;
+            lends() && engine().can_lend() && in_flight + in_flight / 16 <= widest;
+        const auto wanted = in_place ? std::min(in_flight + in_flight / 3, widest) : 0;
+        const auto bytes = std::max(wanted, wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
         // The output of every slot, and half as much that is given and read meanwhile.
         const auto out = lends_output() ? engine().output_bytes() : 0;
-        const auto to_lend = out <= widest_buffer_bytes * devices() ? out + out / 2 : 0;
+        const auto to_lend = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_lend / d_output_size));
     }
