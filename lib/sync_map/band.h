@@ -10,7 +10,8 @@
  * may be of any word at all, even of one that is none of the code: the sum over all 2^n
  * words needs no items, since an item fits one bit or the other. So a scalar follows α,
  * the most that paths can weigh that have left, and each boundary's β says what they can
- * weigh once they are back. */
+ * weigh once they are back. Where a frame may end outside, paths need not come back: then
+ * β of all drifts before the last indices says what they can weigh wherever they are. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_BAND_H
 #define INCLUDED_GPUFEC_SYNC_MAP_BAND_H

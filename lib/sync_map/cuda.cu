@@ -721,8 +721,8 @@ public:
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
             g.links || g.outputs != g.symbols || g.window < 3 * drifts / 2 ||
-            g.window > 32 * end_drifts || !trie_weights<float, drifts>::possible(g) ||
-            !pays(setup, g)) {
+            g.window > 32 * end_drifts || std::pow(g.insertion, end_drifts) > 1e-11 ||
+            !trie_weights<float, drifts>::possible(g) || !pays(setup, g)) {
             return nullptr;
         }
         auto all = make_float_tries(setup, device);
