@@ -108,6 +108,7 @@ public:
         using clock = std::chrono::steady_clock;
         const auto end = clock::now() + limit;
         cudaSetDevice(d_device);
+        put_waiting(true); // which would be written later
         for (auto& s : d_slots) {
             // Asked and not waited for: that might never return.
             while (cudaStreamQuery(s.queue.get()) == cudaErrorNotReady) {
@@ -251,9 +252,13 @@ private:
         });
     }
 
-    void put_waiting()
+    // \p all: out of turn, if need be.
+    void put_waiting(bool all = false)
     {
-        while (!d_waiting.empty() && d_turn.begin()) {
+        while (!d_waiting.empty() && (all || d_turn.begin())) {
+            if (all) {
+                d_turn.take();
+            }
             const auto batch = std::move(d_waiting.front());
             d_waiting.pop_front();
             auto& s = d_slots.at(batch.slot);

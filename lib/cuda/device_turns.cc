@@ -82,10 +82,21 @@ bool device_turns::place::begin(clock::time_point now)
         }
         return false;
     }
-    m.asked = m.woken = {};
-    ++m.running;
-    d_turns->d_long_running += m.is_long;
+    begins();
     return true;
+}
+
+void device_turns::place::take()
+{
+    std::lock_guard<std::mutex> lock(d_turns->d_mutex);
+    begins();
+}
+
+void device_turns::place::begins()
+{
+    d_state->asked = d_state->woken = {};
+    ++d_state->running;
+    d_turns->d_long_running += d_state->is_long;
 }
 
 void device_turns::place::end(clock::time_point now) noexcept

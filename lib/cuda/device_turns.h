@@ -52,6 +52,8 @@ public:
 
         //! Whether a batch may begin, which then has; else wake() will be called.
         bool begin(clock::time_point now = clock::now());
+        //! A batch begins, whoever else is at work.
+        void take();
         //! A batch that began has ended, or was not put on the device after all.
         void end(clock::time_point now = clock::now()) noexcept;
         //! Nothing is on the device any more, or it is lost; who waits is woken all the
@@ -61,6 +63,7 @@ public:
     private:
         friend device_turns;
         struct state;
+        void begins();
         const std::shared_ptr<device_turns> d_turns;
         const std::shared_ptr<state> d_state;
     };

@@ -127,6 +127,18 @@ TEST_F(device_turns_of, who_rests_or_leaves_holds_nobody_up)
     EXPECT_EQ(woken, "b");
 }
 
+TEST_F(device_turns_of, who_takes_a_turn_counts_as_well)
+{
+    EXPECT_EQ(a.begin(2, start), 2u);
+    EXPECT_EQ(b.begin(1, start), 0u);
+    b.place.take();
+    a.place.end(start);
+    EXPECT_EQ(woken, "b");
+    EXPECT_EQ(a.begin(1, start + 10ms), 0u); // two are there
+    b.place.end(start);
+    EXPECT_EQ(a.begin(1, start + 10ms), 1u);
+}
+
 TEST_F(device_turns_of, who_rests_while_it_waits_is_woken)
 {
     EXPECT_EQ(a.begin(2, start), 2u);

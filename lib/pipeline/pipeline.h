@@ -572,6 +572,7 @@ private:
             attach(*fallback);
             d_fallback = std::move(fallback);
         }
+        failed.drop(); // what it has not begun; come_to_rest() would begin it
         using std::chrono::milliseconds;
         if (!failed.quiet(std::chrono::duration_cast<milliseconds>(limit))) {
             reason += "; " + give_up(failed);

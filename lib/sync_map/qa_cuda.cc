@@ -5,6 +5,7 @@
  * and the reference. Skipped where there is no device. */
 
 #include "band.h"
+#include "cuda/device_turns.h"
 #include "cuda/devices.h"
 #include "job.h"
 #include "links.h"
@@ -1057,6 +1058,42 @@ TEST_F(sync_cuda_band, what_is_put_out_follows_the_posteriors)
             }
         }
     }
+}
+
+// Afterwards memory that it is to write may be gone, or have other pages.
+TEST_F(sync_cuda, what_waits_for_its_turn_is_decoded_before_a_device_is_at_rest)
+{
+    const auto data = random_frames(codebook_random(10, 16, 8, 4), { 0.01, 0.01, 0 }, 1);
+    const auto setup = make_setup(data.options);
+    const auto decoder = make(setup, 1);
+    decoder->on_completion([] {});
+    const auto limits = decoder->limits();
+    const host_memory in(limits.input_bytes), out(limits.output_bytes),
+        status(limits.status_bytes);
+    const auto& received = data.received.front();
+    write_framed(setup, received.data(), received.size(), nullptr, in.data());
+    const auto submit = [&] {
+        std::memset(status.data(), 0, limits.status_bytes);
+        decoder->submit(0, { 1 }, { in.data(), out.data(), status.data() });
+        EXPECT_FALSE(decoder->finished(0));
+    };
+    const auto valid = [&] {
+        return reinterpret_cast<const sync_status*>(status.data())->valid;
+    };
+    const auto turns = cuda::device_turns::of(0);
+    cuda::device_turns::place other(turns, true, [] {});
+    for (unsigned k = 0; k < cuda::device_turns::long_batches; ++k) {
+        ASSERT_TRUE(other.begin());
+    }
+    submit();
+    EXPECT_TRUE(decoder->quiet(std::chrono::seconds(10)));
+    EXPECT_TRUE(decoder->finished(0));
+    EXPECT_TRUE(valid());
+    // But not what nobody wants any more.
+    submit();
+    decoder->drop();
+    EXPECT_TRUE(decoder->quiet(std::chrono::seconds(10)));
+    EXPECT_FALSE(valid());
 }
 
 TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
