@@ -252,6 +252,8 @@ def measure(options):
           bytes_in_per_bit=8, bytes_out_per_bit=1 / 8)
     c.add("viterbi packed4", zeros(), viterbi(soft_input="packed4"), 8,
           bytes_in_per_bit=1, bytes_out_per_bit=1 / 8)
+    c.add("viterbi int8, bits out", zeros(), viterbi(packed_output=False), 1,
+          bytes_in_per_bit=2, bytes_out_per_bit=1)
 
     points = [("1/2", "normal", 1.3, {}), ("1/2", "short", 2.0, {}),
               ("1/2", "normal", 1.3, dict(max_iterations=10, early_stop=False)),

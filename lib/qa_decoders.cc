@@ -503,6 +503,46 @@ TEST(decoders_copying, values_that_a_device_makes_steps_of_are_those_of_the_cpu)
     }
 }
 
+// Memory is lent for one form; another would be taken from where nothing is.
+template <class Decoder>
+void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
+{
+    bytes ring(1 << 15), out(1 << 15);
+    ASSERT_TRUE(decoder.lock_output(ring.data(), ring.size()));
+    ASSERT_TRUE(decoder.lend_output(ring.data(), ring.size()));
+    EXPECT_EQ(decoder.push(items.data(), items.size()), items.size());
+    decoder.finish();
+    ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
+    const auto pull = [&](bool as_bits) {
+        return as_bits ? decoder.pull_bits(out.data(), out.size())
+                       : decoder.pull_packed(out.data(), out.size());
+    };
+    EXPECT_THROW(pull(!bits), std::logic_error);
+    EXPECT_GT(pull(bits), 0u);
+    decoder.end_lending_output();
+    decoder.unlock_output(ring.data());
+}
+
+TEST(lent_output, is_pulled_in_one_form_only)
+{
+    for (const bool bits : { false, true }) {
+        viterbi_options v(conv_code(7, { 0171, 0133 }));
+        v.where = backend::cuda;
+        v.batch = 1;
+        v.lend_bits = bits;
+        viterbi_decoder viterbi(v);
+        gives_one_form_only(viterbi, bits, bytes(4096));
+        ldpc_options l;
+        l.where = backend::cuda;
+        l.batch = 1;
+        l.codes = { ldpc::qa::regular_code(120, 60, 1) };
+        l.codeword = true; // a message may have to be picked out of it
+        l.lend_bits = bits;
+        ldpc_decoder ldpc(l);
+        gives_one_form_only(ldpc, bits, bytes(120));
+    }
+}
+
 // Frames that are lent, while another channel waits for those in flight: a caller who
 // sleeps when nothing can be taken has to be told.
 TEST(sync_decoder_channel, holds_up_frames_that_are_lent)

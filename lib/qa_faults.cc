@@ -269,8 +269,10 @@ private:
 };
 
 using all_kinds = testing::Types<kind<viterbi_streams, false>,
+                                 kind<viterbi_bits, false>,
                                  kind<viterbi_frames, false>,
                                  kind<ldpc_frames, false>,
+                                 kind<ldpc_bits, false>,
                                  kind<ldpc_llrs, false>,
                                  kind<ldpc_symbol_frames<true>, false, true>,
                                  kind<sync_frames<sync_mode::framed>, true>,
@@ -290,6 +292,7 @@ TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
     this->RecordProperty("calls", int(calls.size()));
     // Slots without room for values as they are pushed get them converted.
     const bool spare = std::is_base_of<ldpc_frames, TypeParam>::value ||
+                       std::is_base_of<ldpc_bits, TypeParam>::value ||
                        std::is_base_of<ldpc_llrs, TypeParam>::value;
     for (const bool for_good : { false, true }) {
         unsigned done_without = 0;
@@ -552,6 +555,42 @@ TYPED_TEST(faulty, a_ring_does_not_suffer_from_a_device_that_hangs)
         }
     }
     EXPECT_EQ(replaced > 0, lends);
+}
+
+// What a ring needs of a device's memory may not be there.
+TYPED_TEST(faulty, without_memory_for_bits_a_ring_is_not_lent)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    auto u = TypeParam::make(this->run(), {});
+    bytes ring(1 << 16);
+    faults::begin();
+    const bool lent = u.engine->lock_output(ring.data(), ring.size());
+    const auto calls = faults::calls();
+    if (lent) {
+        u.engine->unlock_output(ring.data());
+    }
+    const bool bits = std::is_base_of<viterbi_bits, TypeParam>::value ||
+                      std::is_base_of<ldpc_bits, TypeParam>::value;
+    ASSERT_EQ(std::count(calls.begin(), calls.end(), "cudaMalloc"),
+              bits ? this->run().slots : 0);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        if (calls[k] != "cudaMalloc") {
+            continue;
+        }
+        outcome o;
+        auto failing = TypeParam::make(this->run(), this->hooks_to(o));
+        faults::begin();
+        faults::fail(k, cudaErrorMemoryAllocation, false);
+        failing.ring = std::make_shared<output_ring>(*failing.engine, 4000, true);
+        EXPECT_EQ(faults::failed(), "cudaMalloc") << k;
+        this->push_all(failing, o, TypeParam::portions);
+        this->finish(failing, o);
+        failing.ring->end();
+        EXPECT_EQ(failing.ring->in_place, 0u);
+        EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+        EXPECT_EQ(o.backend, "cuda");
+        EXPECT_TRUE(o.errors.empty());
+    }
 }
 
 TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)

@@ -204,7 +204,8 @@ private:
     bool d_lent;
 };
 
-struct viterbi_streams {
+template <bool Bits>
+struct viterbi_streams_of {
     static constexpr unsigned portions = 24;
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
@@ -215,6 +216,7 @@ struct viterbi_streams {
         o.decode_length = D;
         o.overlap = 48;
         o.positive_bit = positive_bit;
+        o.lend_bits = Bits;
         auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(1);
@@ -229,11 +231,14 @@ struct viterbi_streams {
                                           2 * D - first);
                  },
                  [=](std::uint8_t* to, std::size_t room) {
-                     return decoder->pull_packed(to, room);
+                     return Bits ? decoder->pull_bits(to, room)
+                                 : decoder->pull_packed(to, room);
                  },
                  2 * D };
     }
 };
+using viterbi_streams = viterbi_streams_of<false>;
+using viterbi_bits = viterbi_streams_of<true>;
 
 template <class Item>
 struct viterbi_lent {
@@ -306,15 +311,19 @@ struct viterbi_frames {
     }
 };
 
-// What a decoder of bits, or of extrinsic LLRs, gives; of LLRs with the sign of bit 0.
-template <bool Llrs>
+enum class ldpc_gives { packed, bits, llrs };
+
+// What a decoder gives: its bits, or extrinsic LLRs; of these with the sign of bit 0.
+template <ldpc_gives Form>
 std::size_t pull_ldpc(ldpc_decoder& decoder,
                       unsigned positive_bit,
                       std::uint8_t* to,
                       std::size_t room)
 {
-    if constexpr (!Llrs) {
+    if constexpr (Form == ldpc_gives::packed) {
         return decoder.pull_packed(to, room);
+    } else if constexpr (Form == ldpc_gives::bits) {
+        return decoder.pull_bits(to, room);
     }
     const auto n = decoder.pull_llrs(reinterpret_cast<std::int8_t*>(to), room);
     for (std::size_t i = 0; i < n; ++i) {
@@ -323,7 +332,7 @@ std::size_t pull_ldpc(ldpc_decoder& decoder,
     return n;
 }
 
-template <bool Llrs>
+template <ldpc_gives Form>
 struct ldpc_frames_of {
     static constexpr unsigned portions = 24;
     static user
@@ -336,7 +345,9 @@ struct ldpc_frames_of {
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;
         o.positive_bit = positive_bit;
-        o.soft = Llrs ? ldpc_soft_output::extrinsic : ldpc_soft_output::none;
+        o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
+                                          : ldpc_soft_output::none;
+        o.lend_bits = Form == ldpc_gives::bits;
         auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
@@ -357,15 +368,16 @@ struct ldpc_frames_of {
                      return first + taken == n ? 120 - first : taken;
                  },
                  [=](std::uint8_t* to, std::size_t room) {
-                     return pull_ldpc<Llrs>(*decoder, positive_bit, to, room);
+                     return pull_ldpc<Form>(*decoder, positive_bit, to, room);
                  },
                  120 };
     }
 };
-using ldpc_frames = ldpc_frames_of<false>;
-using ldpc_llrs = ldpc_frames_of<true>;
+using ldpc_frames = ldpc_frames_of<ldpc_gives::packed>;
+using ldpc_bits = ldpc_frames_of<ldpc_gives::bits>;
+using ldpc_llrs = ldpc_frames_of<ldpc_gives::llrs>;
 
-template <class Item, bool Llrs = false>
+template <class Item, ldpc_gives Form = ldpc_gives::packed>
 struct ldpc_lent {
     static constexpr unsigned portions = 24;
     static user
@@ -378,7 +390,9 @@ struct ldpc_lent {
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;
         o.format = sizeof(Item) == 1 ? llr_format::int8 : llr_format::float32;
-        o.soft = Llrs ? ldpc_soft_output::extrinsic : ldpc_soft_output::none;
+        o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
+                                          : ldpc_soft_output::none;
+        o.lend_bits = Form == ldpc_gives::bits;
         auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
@@ -404,7 +418,7 @@ struct ldpc_lent {
                                       : ring->skip(*decoder, 120 - first);
                  },
                  [=](std::uint8_t* to, std::size_t room) {
-                     const auto n = pull_ldpc<Llrs>(*decoder, positive_bit, to, room);
+                     const auto n = pull_ldpc<Form>(*decoder, positive_bit, to, room);
                      ring->take_back(*decoder);
                      return n;
                  },
@@ -677,14 +691,16 @@ protected:
 };
 
 using kinds = testing::Types<viterbi_streams,
+                             viterbi_bits,
                              viterbi_frames,
                              viterbi_lent<std::int8_t>,
                              viterbi_lent<float>,
                              ldpc_frames,
+                             ldpc_bits,
                              ldpc_lent<std::int8_t>,
                              ldpc_lent<float>,
                              ldpc_llrs,
-                             ldpc_lent<std::int8_t, true>,
+                             ldpc_lent<std::int8_t, ldpc_gives::llrs>,
                              ldpc_symbol_frames<false>,
                              ldpc_symbol_frames<true>,
                              sync_frames<sync_mode::framed>,

@@ -215,6 +215,7 @@ gpu_ldpc_dvbs2::make(const std::string& standard,
     options.offset = offset;
     options.normalization = normalization;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+    options.lend_bits = !packed_output;
     set_run_options(options,
                     batch,
                     slots,

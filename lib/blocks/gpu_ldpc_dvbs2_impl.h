@@ -45,7 +45,7 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
-    bool lends_output() const override { return !d_bbframes && (d_packed || d_soft); }
+    bool lends_output() const override { return !d_bbframes; }
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }

@@ -60,6 +60,7 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
     options.overlap = not_negative("overlap", overlap);
     options.cuda_kernel = cuda_kernel;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+    options.lend_bits = !packed_output;
     set_run_options(options,
                     batch,
                     slots,

@@ -45,7 +45,6 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
-    bool lends_output() const override { return d_packed; }
     std::size_t devices() const override { return d_options.devices.size(); }
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;

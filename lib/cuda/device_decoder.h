@@ -8,11 +8,13 @@
 
 #include "device_turns.h"
 #include "runtime.h"
+#include "unpack_bits.h"
 #include <algorithm>
 #include <chrono>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -28,7 +30,8 @@ constexpr std::size_t page_locked_bytes = 64u << 20;
 struct device_slot {
     stream queue;
     event done, copied;
-    std::exception_ptr failure; // of a batch that had waited for its turn
+    std::unique_ptr<buffer<std::uint8_t>> bits; // of the output, one per byte
+    std::exception_ptr failure;                 // of a batch that had waited for its turn
 };
 
 //! Slots with a stream each, on which other work keeps its place among their batches.
@@ -65,6 +68,10 @@ public:
     {
         cudaSetDevice(d_device);
         cuda::page_unlock(memory);
+    }
+    bool take_bits() noexcept override
+    {
+        return take(&device_slot::bits, 8 * d_limits.output_bytes);
     }
     void on_completion(std::function<void()> notify) override
     {
@@ -201,6 +208,15 @@ protected:
               "copy to the host");
     }
 
+    //! To be enqueued before copy_output(), as a kernel among the others.
+    void unpack_output(Slot& s, const batch_memory& memory, const void* output)
+    {
+        const auto& [to, rows] = memory.lent;
+        if (to && rows.bits > 0) {
+            launch_unpack(output, rows, s.bits->get(), s.queue.get());
+        }
+    }
+
     //! The output of a batch, of which a user's own memory takes what it gets of it.
     void copy_output(Slot& s,
                      const batch_memory& memory,
@@ -209,9 +225,12 @@ protected:
     {
         const auto& [to, rows] = memory.lent;
         const auto* const from = static_cast<const std::byte*>(output) + rows.first;
-        if (!to || rows.pitch == rows.bytes) {
-            return to ? copy_out(s, to, from, rows.total())
-                      : copy_out(s, memory.output, output, bytes);
+        if (!memory.lent.in_place_of_output()) {
+            copy_out(s, memory.output, output, bytes);
+            return to ? copy_out(s, to, s.bits->get(), rows.total()) : void();
+        }
+        if (rows.pitch == rows.bytes) {
+            return copy_out(s, to, from, rows.total());
         }
         check(cudaMemcpy2DAsync(to,
                                 rows.bytes,
@@ -222,6 +241,27 @@ protected:
                                 cudaMemcpyDefault,
                                 s.queue.get()),
               "copy to the host");
+    }
+
+    //! Memory of so many \p bytes for each slot, where it has none. Returns whether it
+    //! could; no slot has any if not.
+    template <class T, class S>
+    bool take(std::unique_ptr<buffer<T>> S::*memory, std::size_t count) noexcept
+    {
+        try {
+            use();
+            for (auto& s : d_slots) {
+                if (!(s.*memory)) {
+                    s.*memory = std::make_unique<buffer<T>>(count);
+                }
+            }
+            return true;
+        } catch (const std::exception&) {
+            for (auto& s : d_slots) {
+                (s.*memory).reset();
+            }
+            return false;
+        }
     }
 
     //! Waits for all slots.

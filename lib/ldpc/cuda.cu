@@ -64,24 +64,8 @@ public:
 
     bool take_raw() noexcept override
     {
-        if (d_demapper) {
-            return true; // it was made there
-        }
-        try {
-            use();
-            for (auto& s : d_slots) {
-                if (!s.raw) {
-                    s.raw =
-                        std::make_unique<cuda::buffer<std::uint8_t>>(d_limits.raw_bytes);
-                }
-            }
-            return true;
-        } catch (const std::exception&) {
-            for (auto& s : d_slots) {
-                s.raw.reset();
-            }
-            return false;
-        }
+        return d_demapper || // it was made there
+               take(&ldpc_slot::raw, d_limits.raw_bytes);
     }
 
 private:
@@ -114,6 +98,7 @@ private:
         for (const auto& run : job.runs) {
             decode(run, s);
         }
+        unpack_output(s, memory, s.output.get());
         cuda::check(cudaEventRecord(s.decoded.get(), stream), "event");
         d_last = &s;
         mark("kernels");

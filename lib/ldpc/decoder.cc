@@ -398,22 +398,25 @@ private:
         }
     }
 
-    // Of each frame what pull_packed() or pull_llrs() gives. Frames of several codes are
+    // What is given of each frame. Frames of several codes are
     // of several sizes.
     output_rows rows_of(const std::vector<frame_batch::frame>& frames) const
     {
         const auto& code = d_options.codes[frames.front().code];
+        const auto bits = output_bits(code);
         output_rows rows{ soft() ? d_setup->soft_offset(code) : 0,
                           frames.size(),
-                          given_bytes(code),
-                          d_setup->frame_output_bytes(code) };
+                          soft() ? bits : (bits + 7) / 8,
+                          d_setup->frame_output_bytes(code),
+                          lends_bits() ? bits : 0 };
         const bool alike = std::all_of(frames.begin(), frames.end(), [&](auto& f) {
             return f.code == frames.front().code;
         });
         if (!alike) {
             rows = { 0, 1, 0, 0 };
             for (const auto& f : frames) {
-                rows.bytes += given_bytes(d_options.codes[f.code]);
+                const auto n = output_bits(d_options.codes[f.code]);
+                rows.bytes += soft() || lends_bits() ? n : (n + 7) / 8;
             }
         } else if (!as_it_is(code)) {
             rows.pitch = 0;
@@ -426,11 +429,7 @@ private:
         return !d_options.keep_codeword && !d_options.keep_soft;
     }
 
-    std::size_t given_bytes(const ldpc_code& code) const
-    {
-        const auto bits = output_bits(code);
-        return soft() ? bits : (bits + 7) / 8;
-    }
+    bool lends_bits() const override { return d_options.lend_bits && !soft(); }
 
     // Whether what is given of a frame lies in its slot. Where the message comes first,
     // it does, padding included unless parity follows in its last byte.
@@ -540,7 +539,7 @@ private:
         const auto bits = output_bits(frame.code);
         const auto size = packed ? (bits + 7) / 8 : bits;
         const auto n = std::min(room, size - d_given);
-        if (!slot->lent.to) {
+        if (!in_place(*slot, !packed && !soft())) {
             copy(given(*slot, frame), d_given, n);
         }
         pulled(n);

@@ -46,17 +46,25 @@ struct batch_limits {
 //! each \p pitch behind the one before; in no such order if that is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
+    std::size_t bits = 0; //!< of each that are given, one per byte; 0: its bytes are
 
-    std::size_t total() const { return rows * bytes; }
+    std::size_t given() const { return bits ? bits : bytes; } //!< bytes, of each
+    std::size_t total() const { return rows * given(); }
     bool regular() const { return pitch > 0; }
     //! Whether they lie in the output as they lie where they are given.
-    bool as_given() const { return first == 0 && (rows == 1 || pitch == bytes); }
+    bool as_given() const
+    {
+        return bits == 0 && first == 0 && (rows == 1 || pitch == bytes);
+    }
 };
 
-//! Where a device puts these rows, one behind the other, in place of the output.
+//! Where a device puts these rows, one behind the other, in place of the output; beside
+//! it where bits are given, of which that is an eighth.
 struct lent_output {
     std::byte* to = nullptr; //!< nullptr: nowhere, all of the output goes to its slot
     output_rows rows;
+
+    bool in_place_of_output() const { return to && rows.bits == 0; }
 };
 
 //! Where the input of a batch lies, and where its output and its status go.
@@ -111,6 +119,10 @@ public:
     //! Makes room to convert input that comes as its caller has it, which a job says.
     //! Returns whether it could.
     virtual bool take_raw() noexcept { return false; }
+
+    //! Makes room for the output as one bit per byte, for memory that is lent for it.
+    //! Returns whether it could.
+    virtual bool take_bits() noexcept { return false; }
 
     //! \p notify is called, from any thread, each time a batch may have finished.
     virtual void on_completion(std::function<void()> notify) = 0;

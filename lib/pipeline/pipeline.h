@@ -209,9 +209,12 @@ public:
     //! Whether all decoders take input as its caller has it.
     bool take_raw()
     {
-        return std::all_of(d_decoders.begin(), d_decoders.end(), [](auto& d) {
-            return d && d->take_raw();
-        });
+        return all_devices([](decoder& d) { return d.take_raw(); });
+    }
+    //! Whether all have room for output as one bit per byte.
+    bool take_bits()
+    {
+        return all_devices([](decoder& d) { return d.take_bits(); });
     }
 
     //! Page-locks memory to lend from, for all devices, in place of that of the slots'
@@ -262,7 +265,8 @@ public:
         settle([](const slot&) {});
         for (auto* s : d_flight) {
             const auto [to, rows] = s->memory.lent;
-            for (std::size_t i = 0; to && i < rows.rows; ++i) {
+            const bool there = !s->memory.lent.in_place_of_output();
+            for (std::size_t i = 0; !there && i < rows.rows; ++i) {
                 std::memcpy(s->output + rows.first + i * rows.pitch,
                             to + i * rows.bytes,
                             rows.bytes);
@@ -486,6 +490,14 @@ private:
         return std::any_of(d_decoders.begin(), d_decoders.end(), [&d](const auto& p) {
             return p.get() == &d;
         });
+    }
+
+    // Whether \p call says so for each of those that were given, and none is given up.
+    template <class Call>
+    bool all_devices(Call&& call)
+    {
+        return std::all_of(
+            d_decoders.begin(), d_decoders.end(), [&](auto& d) { return d && call(*d); });
     }
 
     // Whether nothing of what was submitted to devices is written any more.

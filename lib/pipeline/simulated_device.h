@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
 
 #include "batch_decoder.h"
+#include "packed_bits.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -66,6 +67,7 @@ public:
     }
     bool page_lock(void*, std::size_t) noexcept override { return true; }
     bool take_raw() noexcept override { return d_decoder->take_raw(); }
+    bool take_bits() noexcept override { return true; }
     void on_completion(std::function<void()> notify) override
     {
         d_decoder->on_completion(std::move(notify));
@@ -114,9 +116,16 @@ private:
     {
         const auto& [to, rows] = memory.lent;
         for (std::size_t i = 0; to && i < rows.rows; ++i) {
-            std::memcpy(to + i * rows.bytes,
-                        memory.output + rows.first + i * rows.pitch,
-                        rows.bytes);
+            const auto* const from = memory.output + rows.first + i * rows.pitch;
+            auto* const there = to + i * rows.given();
+            if (rows.bits > 0) {
+                unpack_bits(reinterpret_cast<const std::uint8_t*>(from),
+                            0,
+                            rows.bits,
+                            reinterpret_cast<std::uint8_t*>(there));
+            } else {
+                std::memcpy(there, from, rows.bytes);
+            }
         }
     }
 

@@ -144,22 +144,22 @@ public:
     }
     std::size_t output_bytes() const override
     {
-        return can_lend_output()
-                   ? d_pipeline->slots() * d_pipeline->active().limits().output_bytes
-                   : 0;
+        return can_lend_output() ? d_pipeline->slots() * lent_bytes() : 0;
     }
     bool
     lock_output(void* memory, std::size_t bytes, std::function<bool()> replace) override
     {
-        d_lock_output = [=] { return d_pipeline->lock_output(memory, bytes, replace); };
+        d_lock_output = [=] {
+            return (!lends_bits() || d_pipeline->take_bits()) &&
+                   d_pipeline->lock_output(memory, bytes, replace);
+        };
         d_locked_output = can_lend_output() && d_lock_output() ? memory : nullptr;
         return d_locked_output;
     }
     bool lend_output(void* next, std::size_t bytes) override
     {
         d_output.lend(static_cast<std::byte*>(next), bytes);
-        return d_output.empty() ||
-               d_output.place(d_pipeline->active().limits().output_bytes);
+        return d_output.empty() || d_output.place(lent_bytes());
     }
     void end_lending_output() override
     {
@@ -241,6 +241,8 @@ protected:
     }
     //! Whether the rows that are submitted with batches are what is pulled of them.
     virtual bool can_lend_output() const { return false; }
+    //! Whether they are given as one bit per byte.
+    virtual bool lends_bits() const { return false; }
     //! Forgets the stream.
     virtual void restart() = 0;
     //! Once for each batch in flight, which are counted from the oldest, before its input
@@ -343,6 +345,16 @@ protected:
         watch();
     }
 
+    //! Whether a device has put what is pulled of a slot where it goes. \throws
+    //! std::logic_error if that is not the form that is pulled
+    bool in_place(const slot& s, bool bits) const
+    {
+        if (s.lent.to && bits != lends_bits()) {
+            throw std::logic_error("memory is lent for output in another form");
+        }
+        return s.lent.to;
+    }
+
     //! So many bytes of the rows were pulled.
     void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
@@ -366,6 +378,12 @@ protected:
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
 private:
+    // That the output of a full batch may take of what is lent.
+    std::size_t lent_bytes() const
+    {
+        return (lends_bits() ? 8 : 1) * d_pipeline->active().limits().output_bytes;
+    }
+
     void begin_lending()
     {
         if (!d_input.lending() && !takes_raw()) {

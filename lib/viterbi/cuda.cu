@@ -56,20 +56,7 @@ public:
 
     bool take_raw() noexcept override
     {
-        try {
-            use();
-            for (auto& s : d_slots) {
-                if (!s.floats) {
-                    s.floats = std::make_unique<buffer<float>>(d_limits.input_bytes);
-                }
-            }
-            return true;
-        } catch (const std::exception&) {
-            for (auto& s : d_slots) {
-                s.floats.reset();
-            }
-            return false;
-        }
+        return take(&viterbi_slot::floats, d_limits.input_bytes);
     }
 
     //! Bytes of device memory that a slot of \p blocks takes.
@@ -118,6 +105,7 @@ private:
             enqueue_tallies(s, job, on_device, memory.status);
             mark("tallies");
         }
+        unpack_output(s, memory, s.output.get());
         copy_output(s, memory, s.output.get(), output_bytes(job));
         mark("copy_out");
     }

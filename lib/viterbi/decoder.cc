@@ -143,7 +143,7 @@ public:
         }
         const auto size = batch_size(d_batches.front(), packed);
         const auto n = std::min(room, size - d_given);
-        if (!slot->lent.to) {
+        if (!in_place(*slot, !packed)) {
             copy(slot->output, d_given, n);
         }
         pulled(n);
@@ -405,8 +405,9 @@ private:
         d_batches.push_back(batch);
         d_next_piece += pieces;
         const auto bytes = batch_size(batch, true);
-        submit(
-            job, std::min(begin_of(d_next_piece), d_input.end()), { 0, 1, bytes, bytes });
+        submit(job,
+               std::min(begin_of(d_next_piece), d_input.end()),
+               { 0, 1, bytes, bytes, lends_bits() ? batch.bits : 0 });
         if (waiting() > 0) {
             d_deadline.start();
         }
@@ -442,6 +443,7 @@ private:
     {
         return plan().streaming() || plan().frame_bits % 32 == 0;
     }
+    bool lends_bits() const override { return d_options.lend_bits; }
 
     void restart() override
     {

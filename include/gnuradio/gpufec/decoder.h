@@ -143,7 +143,8 @@ public:
      * pulled to \p next, in one piece with what follows, and \p bytes are free there.
      *
      * A GPU may write them from now on until all of what was submitted is pulled; a pull
-     * finds there what it would write. Packed bits, LLRs and frames can be lent for.
+     * finds there what it would write. Memory can be lent for packed bits, LLRs and
+     * frames, and for one bit per byte if the options have lend_bits.
      * \return whether the output of a full batch that is submitted now has room there, or
      * nothing is to be pulled before it
      */
