@@ -252,6 +252,9 @@ def measure(options):
           bytes_in_per_bit=8, bytes_out_per_bit=1 / 8)
     c.add("viterbi packed4", zeros(), viterbi(soft_input="packed4"), 8,
           bytes_in_per_bit=1, bytes_out_per_bit=1 / 8)
+    for rate, preset, k_over_n in ("3/4", "dvb_3_4", 3 / 4), ("7/8", "dvb_7_8", 7 / 8):
+        c.add(f"viterbi int8, {rate}", zeros(), viterbi(preset=preset), 8,
+              bytes_in_per_bit=1 / k_over_n, bytes_out_per_bit=1 / 8)
     c.add("viterbi int8, bits out", zeros(), viterbi(packed_output=False), 1,
           bytes_in_per_bit=2, bytes_out_per_bit=1)
 

@@ -11,9 +11,12 @@ job frame_batch::make_job(std::byte* input) const
 {
     std::vector<std::uint32_t> by_code(d_frames.size());
     std::iota(by_code.begin(), by_code.end(), 0u);
-    std::stable_sort(by_code.begin(), by_code.end(), [this](auto a, auto b) {
+    const auto before = [this](auto a, auto b) {
         return d_frames[a].code < d_frames[b].code;
-    });
+    };
+    if (!std::is_sorted(by_code.begin(), by_code.end(), before)) { // mostly they are
+        std::stable_sort(by_code.begin(), by_code.end(), before);
+    }
 
     job job;
     job.codewords = d_frames.size();

@@ -95,6 +95,7 @@ public:
     {
         auto frames = std::move(d_frames);
         clear();
+        d_frames.reserve(frames.size());
         return frames;
     }
 
