@@ -215,6 +215,17 @@ struct linear_kernel {
         return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
     }
 
+    //! One of the kernels that \p frames of a batch go through.
+    template <class Listed, class... Arguments>
+    void launch(Listed kernel,
+                std::size_t frames,
+                cudaStream_t stream,
+                const Arguments&... arguments) const
+    {
+        kernel<<<unsigned(blocks(frames)), 32 * warps, layout.bytes, stream>>>(
+            arguments...);
+    }
+
     linear_memory memory(void* alpha = nullptr,
                          void* rows = nullptr,
                          double* prior_sums = nullptr) const
@@ -369,10 +380,16 @@ public:
             return d_segments.launch(
                 g, d_kernel.memory(), work, input, output, status, stream);
         }
-        const auto grid = d_kernel.blocks(g.frames);
-        const auto memory = memory_of(work, grid);
-        d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
-            g, d_kernel.layout, row_weights<Row>(g), memory, input, output, status);
+        d_kernel.launch(d_kernel.run,
+                        g.frames,
+                        stream,
+                        g,
+                        d_kernel.layout,
+                        row_weights<Row>(g),
+                        memory_of(work, g.frames),
+                        input,
+                        output,
+                        status);
     }
 
     //! Before launch_listed().
@@ -389,18 +406,17 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const
     {
-        const auto listed = kernel_of_list();
-        const auto grid = d_kernel.blocks(g.frames);
-        const auto memory = memory_of(work, grid);
-        listed<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
-            g,
-            d_kernel.layout,
-            row_weights<Row>(g),
-            memory,
-            frames,
-            input,
-            output,
-            status);
+        d_kernel.launch(kernel_of_list(),
+                        g.frames,
+                        stream,
+                        g,
+                        d_kernel.layout,
+                        row_weights<Row>(g),
+                        memory_of(work, g.frames),
+                        frames,
+                        input,
+                        output,
+                        status);
     }
 
 private:
@@ -472,10 +488,10 @@ private:
         return {};
     }
 
-    linear_memory memory_of(std::byte* work, std::size_t blocks) const
+    linear_memory memory_of(std::byte* work, std::size_t frames) const
     {
         carver c(work);
-        const auto w = carve(c, blocks);
+        const auto w = carve(c, d_kernel.blocks(frames));
         return d_kernel.memory(w.alpha, w.rows, w.prior_sums);
     }
 
@@ -1243,17 +1259,17 @@ public:
         auto starts = d_starts;
         starts.items = j.items;
         starts.narrow = starts.search.narrows(j.warmup);
-        const auto memory = d_kernel.memory(nullptr, work);
-        const auto grid = d_kernel.blocks(j.frames);
-        d_kernel.run<<<grid, 32 * d_kernel.warps, d_kernel.layout.bytes, stream>>>(
-            g,
-            starts,
-            d_kernel.layout,
-            row_weights<Row>(g),
-            memory,
-            batch,
-            frames,
-            output);
+        d_kernel.launch(d_kernel.run,
+                        j.frames,
+                        stream,
+                        g,
+                        starts,
+                        d_kernel.layout,
+                        row_weights<Row>(g),
+                        d_kernel.memory(nullptr, work),
+                        batch,
+                        frames,
+                        output);
     }
 
 private:

@@ -88,22 +88,12 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                    const band_ends ends,
                    const std::byte* input)
 {
-    extern __shared__ double shared[];
-    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-    const unsigned warp = number * gridDim.x + blockIdx.x;
-    trie_warp<float, C, C, 1> lanes(g,
-                                    l,
-                                    weights,
-                                    reinterpret_cast<std::byte*>(shared) +
-                                        number * l.warp_bytes,
-                                    static_cast<float*>(memory.partial));
-    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
-    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
-    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
-        end_frames<C> frames(lanes, nullptr, items, input, nullptr, group);
-        frames.pack_items(input, group, ends.from);
-        frames.decode(memory.words, frames.frame(group), ends);
-    }
+    each_group<float, C, C, 1>(
+        g, l, weights, memory, [&](auto& lanes, std::size_t, auto* items, auto group) {
+            end_frames<C> frames(lanes, nullptr, items, input, nullptr, group);
+            frames.pack_items(input, group, ends.from);
+            frames.decode(memory.words, frames.frame(group), ends);
+        });
 }
 
 // What is known of a boundary beside α: a warp has outputs + 1 of them.
@@ -410,32 +400,24 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                std::byte* output,
                sync_status* status)
 {
-    extern __shared__ double shared[];
-    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-    const unsigned warp = number * gridDim.x + blockIdx.x;
-    trie_warp<float, C, 0, 1> lanes(
+    each_group<float, C, 0, 1>(
         g,
         l,
         weights,
-        reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes,
-        static_cast<float*>(memory.partial) + std::size_t(warp) * g.q * 32);
-    float* const alpha =
-        static_cast<float*>(memory.alpha) + std::size_t(warp) * (g.outputs + 2) * C * 32;
-    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
-    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
-    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
-        band_frames<C> frames(lanes,
-                              bound,
-                              alpha,
-                              boundaries + std::size_t(warp) * (g.outputs + 1) * 32,
-                              items,
-                              input,
-                              output,
-                              group);
-        frames.pack_items(input, group);
-        const unsigned frame = frames.frame(group);
-        frames.decode(memory.words, status + frame, frame, ends, again);
-    }
+        memory,
+        [&](auto& lanes, std::size_t warp, auto* items, auto group) {
+            band_frames<C> frames(lanes,
+                                  bound,
+                                  alpha_of<float, C>(g, memory, warp),
+                                  boundaries + warp * (g.outputs + 1) * 32,
+                                  items,
+                                  input,
+                                  output,
+                                  group);
+            frames.pack_items(input, group);
+            const unsigned frame = frames.frame(group);
+            frames.decode(memory.words, status + frame, frame, ends, again);
+        });
 }
 
 } // namespace gr::gpufec::sync_map

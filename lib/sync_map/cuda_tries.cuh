@@ -933,8 +933,39 @@ struct trie_frames {
     }
 };
 
+template <class Row, int C>
+__device__ Row*
+alpha_of(const sync_geometry& g, const trie_memory& memory, std::size_t warp)
+{
+    return static_cast<Row*>(memory.alpha) + warp * (g.outputs + 2) * C * 32;
+}
+
 // Warps of a block, of which there may be fewer, work for themselves; a block is all that
-// a multiprocessor holds.
+// a multiprocessor holds. Calls \p each(lanes, warp, items, group) for groups of frames.
+template <class Row, int C, int J, int Reach, class Each>
+__device__ void each_group(const sync_geometry& g,
+                           const trie_layout& l,
+                           const trie_weights<Row, C>& weights,
+                           const trie_memory& memory,
+                           Each&& each)
+{
+    extern __shared__ double shared[];
+    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
+    // Few frames are spread over all multiprocessors.
+    const unsigned warp = number * gridDim.x + blockIdx.x;
+    trie_warp<Row, C, J, Reach> lanes(
+        g,
+        l,
+        weights,
+        reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes,
+        static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32);
+    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
+    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
+    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
+        each(lanes, warp, items, group);
+    }
+}
+
 template <int Warps, class Row, int C, int J, int Reach>
 __global__ void __launch_bounds__(32 * Warps, 1)
     linear_tries(const sync_geometry g,
@@ -949,25 +980,17 @@ __global__ void __launch_bounds__(32 * Warps, 1)
     if (!run()) {
         return;
     }
-    extern __shared__ double shared[];
-    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-    // Few frames are spread over all multiprocessors.
-    const unsigned warp = number * gridDim.x + blockIdx.x;
-    trie_warp<Row, C, J, Reach> lanes(
+    each_group<Row, C, J, Reach>(
         g,
         l,
         weights,
-        reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes,
-        static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32);
-    Row* const alpha =
-        static_cast<Row*>(memory.alpha) + std::size_t(warp) * (g.outputs + 2) * C * 32;
-    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
-    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
-    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
-        trie_frames<Row, C, J, Reach> frames(lanes, alpha, items, input, output, group);
-        frames.pack_items(input, group);
-        frames.decode(memory.words, status + frames.frame(group));
-    }
+        memory,
+        [&](auto& lanes, std::size_t warp, auto* items, auto group) {
+            trie_frames<Row, C, J, Reach> frames(
+                lanes, alpha_of<Row, C>(g, memory, warp), items, input, output, group);
+            frames.pack_items(input, group);
+            frames.decode(memory.words, status + frames.frame(group));
+        });
 }
 
 } // namespace gr::gpufec::sync_map
