@@ -238,6 +238,8 @@ protected:
     // What a room's block adds.
 
     virtual decoder& engine() = 0;
+    //! What it was made with.
+    virtual const run_options& run() const = 0;
     //! Another stream begins.
     virtual void restart() {}
     //! Writes up to \p room output items, the first of which is number \p first of the
@@ -269,6 +271,9 @@ protected:
     virtual bool lends() const { return true; }
     //! Whether what is pulled is what the decoder may put in its place by itself.
     virtual bool lends_output() const { return true; }
+    //! Batches that the block upstream has room for while all slots are in flight. It may
+    //! write half the ring at a time, and the batches of a slow decoder wait meanwhile.
+    virtual std::size_t spare_batches() const { return 1; }
     //! Bytes that were pulled from the decoder and not given.
     virtual std::size_t held_output() const { return 0; }
 
@@ -576,12 +581,13 @@ private:
             return;
         }
         // The input of every slot, to be decoded from there, and what is filled
-        // meanwhile: with three slots another batch, or at least a little.
+        // meanwhile, or at least a little.
         const auto in_flight = engine().input_bytes();
-        const auto widest = widest_buffer_bytes * devices();
+        const auto spare = in_flight / run().slots * spare_batches();
+        const auto widest = widest_buffer_bytes * run().devices.size();
         const bool in_place =
             lends() && engine().can_lend() && in_flight + in_flight / 16 <= widest;
-        const auto wanted = in_place ? std::min(in_flight + in_flight / 3, widest) : 0;
+        const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
         const auto bytes = std::max(wanted, wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
@@ -660,9 +666,6 @@ private:
                              needed >> 10);
         return {};
     }
-
-    //! CUDA devices that batches are dealt to.
-    virtual std::size_t devices() const { return 1; }
 
     tag_t d_tag; // that is being added, of which a copy is taken
     std::weak_ptr<gr::block_detail> d_detail; // that the stream came through

@@ -45,6 +45,7 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
+    const run_options& run() const override { return d_options; }
     bool lends_output() const override { return !d_bbframes; }
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
@@ -62,7 +63,6 @@ private:
     bool push_frames(input& in, std::size_t count);
     bool skip(input& in, std::size_t count);
     void tag_skipped();
-    std::size_t devices() const override { return d_options.devices.size(); }
     void obey_tags_at(std::uint64_t item);
     void obey(const held_tag& tag);
     void forget_obeyed();

@@ -49,6 +49,8 @@ public:
 
 private:
     decoder& engine() override { return *d_decoder; }
+    const run_options& run() const override { return d_options; }
+    std::size_t spare_batches() const override { return 2; }
     std::size_t held_output() const override { return d_rest.size() - d_rest_given; }
     void restart() override;
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;

@@ -45,7 +45,7 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
-    std::size_t devices() const override { return d_options.devices.size(); }
+    const run_options& run() const override { return d_options; }
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
     bool push(input& in, input& second) override;
     void restart() override;

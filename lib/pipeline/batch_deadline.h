@@ -8,6 +8,7 @@
 
 #include "deadline_timer.h"
 #include "refuse.h"
+#include <atomic>
 #include <cmath>
 #include <optional>
 
@@ -20,7 +21,10 @@ public:
 
     //! \p ring is called, from another thread, when a deadline is over.
     batch_deadline(double latency_ms, std::function<void()> ring)
-        : d_timer(std::move(ring))
+        : d_timer([this, ring = std::move(ring)] {
+              d_rung = true;
+              ring();
+          })
     {
         set_latency_ms(latency_ms);
     }
@@ -49,10 +53,13 @@ public:
     {
         d_since.reset();
         d_when = clock::time_point::max();
+        d_rung = false;
         d_timer.clear();
     }
 
-    bool over() const { return d_since && clock::now() >= d_when; }
+    //! For each frame, where the clock would cost as much as all else: so the timer is
+    //! asked first. It may have rung for a deadline before.
+    bool over() const { return d_since && d_rung && clock::now() >= d_when; }
 
 private:
     void arm()
@@ -63,13 +70,15 @@ private:
         const bool never = latency >= milliseconds(clock::time_point::max() - *d_since);
         d_when = never ? clock::time_point::max()
                        : *d_since + std::chrono::duration_cast<clock::duration>(latency);
+        d_rung = clock::now() >= d_when;
         d_timer.set(d_when);
     }
 
     double d_latency_ms = 0;
     std::optional<clock::time_point> d_since; // the batch waits
     clock::time_point d_when = clock::time_point::max();
-    deadline_timer d_timer;
+    std::atomic<bool> d_rung{ false };
+    deadline_timer d_timer; // last: it writes to that
 };
 
 } // namespace gr::gpufec

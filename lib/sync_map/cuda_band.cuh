@@ -88,12 +88,13 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                    const band_ends ends,
                    const std::byte* input)
 {
-    each_group<float, C, C, 1>(
-        g, l, weights, memory, [&](auto& lanes, std::size_t, auto* items, auto group) {
-            end_frames<C> frames(lanes, nullptr, items, input, nullptr, group);
-            frames.pack_items(input, group, ends.from);
-            frames.decode(memory.words, frames.frame(group), ends);
-        });
+    const warp_memory<float, C> own(g, l, memory);
+    trie_warp<float, C, C, 1> lanes(g, l, weights, own.rows, own.partial);
+    for (auto group = own.warp; group < own.groups; group += own.step()) {
+        end_frames<C> frames(lanes, nullptr, own.items, input, nullptr, group);
+        frames.pack_items(input, group, ends.from);
+        frames.decode(memory.words, frames.frame(group), ends);
+    }
 }
 
 // What is known of a boundary beside α: a warp has outputs + 1 of them.
@@ -400,24 +401,21 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                std::byte* output,
                sync_status* status)
 {
-    each_group<float, C, 0, 1>(
-        g,
-        l,
-        weights,
-        memory,
-        [&](auto& lanes, std::size_t warp, auto* items, auto group) {
-            band_frames<C> frames(lanes,
-                                  bound,
-                                  alpha_of<float, C>(g, memory, warp),
-                                  boundaries + warp * (g.outputs + 1) * 32,
-                                  items,
-                                  input,
-                                  output,
-                                  group);
-            frames.pack_items(input, group);
-            const unsigned frame = frames.frame(group);
-            frames.decode(memory.words, status + frame, frame, ends, again);
-        });
+    const warp_memory<float, C> own(g, l, memory);
+    trie_warp<float, C, 0, 1> lanes(g, l, weights, own.rows, own.partial);
+    for (auto group = own.warp; group < own.groups; group += own.step()) {
+        band_frames<C> frames(lanes,
+                              bound,
+                              own.alpha,
+                              boundaries + std::size_t(own.warp) * (g.outputs + 1) * 32,
+                              own.items,
+                              input,
+                              output,
+                              group);
+        frames.pack_items(input, group);
+        const unsigned frame = frames.frame(group);
+        frames.decode(memory.words, status + frame, frame, ends, again);
+    }
 }
 
 } // namespace gr::gpufec::sync_map

@@ -933,39 +933,33 @@ struct trie_frames {
     }
 };
 
+// A warp of a grid: its part of the memory of all, and which groups of frames it decodes.
 template <class Row, int C>
-__device__ Row*
-alpha_of(const sync_geometry& g, const trie_memory& memory, std::size_t warp)
-{
-    return static_cast<Row*>(memory.alpha) + warp * (g.outputs + 2) * C * 32;
-}
+struct warp_memory {
+    __device__
+    warp_memory(const sync_geometry& g, const trie_layout& l, const trie_memory& memory)
+    {
+        extern __shared__ double shared[];
+        const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
+        // Few frames are spread over all multiprocessors.
+        warp = number * gridDim.x + blockIdx.x;
+        rows = reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes;
+        partial = static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32;
+        alpha = static_cast<Row*>(memory.alpha) +
+                std::size_t(warp) * (g.outputs + 2) * C * 32;
+        items = memory.items + std::size_t(warp) * l.frames * l.item_words;
+        groups = (g.frames + l.frames - 1) / l.frames;
+    }
+    static __device__ unsigned step() { return gridDim.x * (blockDim.x / 32); }
+
+    unsigned warp, groups;
+    std::byte* rows; // in shared memory
+    Row *partial, *alpha;
+    trie_items* items;
+};
 
 // Warps of a block, of which there may be fewer, work for themselves; a block is all that
-// a multiprocessor holds. Calls \p each(lanes, warp, items, group) for groups of frames.
-template <class Row, int C, int J, int Reach, class Each>
-__device__ void each_group(const sync_geometry& g,
-                           const trie_layout& l,
-                           const trie_weights<Row, C>& weights,
-                           const trie_memory& memory,
-                           Each&& each)
-{
-    extern __shared__ double shared[];
-    const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-    // Few frames are spread over all multiprocessors.
-    const unsigned warp = number * gridDim.x + blockIdx.x;
-    trie_warp<Row, C, J, Reach> lanes(
-        g,
-        l,
-        weights,
-        reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes,
-        static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32);
-    trie_items* const items = memory.items + std::size_t(warp) * l.frames * l.item_words;
-    const unsigned groups = (g.frames + l.frames - 1) / l.frames;
-    for (unsigned group = warp; group < groups; group += gridDim.x * (blockDim.x / 32)) {
-        each(lanes, warp, items, group);
-    }
-}
-
+// a multiprocessor holds.
 template <int Warps, class Row, int C, int J, int Reach>
 __global__ void __launch_bounds__(32 * Warps, 1)
     linear_tries(const sync_geometry g,
@@ -980,17 +974,14 @@ __global__ void __launch_bounds__(32 * Warps, 1)
     if (!run()) {
         return;
     }
-    each_group<Row, C, J, Reach>(
-        g,
-        l,
-        weights,
-        memory,
-        [&](auto& lanes, std::size_t warp, auto* items, auto group) {
-            trie_frames<Row, C, J, Reach> frames(
-                lanes, alpha_of<Row, C>(g, memory, warp), items, input, output, group);
-            frames.pack_items(input, group);
-            frames.decode(memory.words, status + frames.frame(group));
-        });
+    const warp_memory<Row, C> own(g, l, memory);
+    trie_warp<Row, C, J, Reach> lanes(g, l, weights, own.rows, own.partial);
+    for (auto group = own.warp; group < own.groups; group += own.step()) {
+        trie_frames<Row, C, J, Reach> frames(
+            lanes, own.alpha, own.items, input, output, group);
+        frames.pack_items(input, group);
+        frames.decode(memory.words, status + frames.frame(group));
+    }
 }
 
 } // namespace gr::gpufec::sync_map

@@ -197,7 +197,7 @@ public:
                     gr::io_signature::make(1, 1, 1),
                     gr::io_signature::make(1, 1, 1)),
           decoder_block(1, 1),
-          d_times(options.times),
+          d_options(options),
           d_decoder(options, hooks())
     {
         publish_choices();
@@ -206,6 +206,7 @@ public:
 
 private:
     decoder& engine() override { return d_decoder; }
+    const run_options& run() const override { return d_options; }
     std::size_t pull(std::byte* out, std::size_t room, std::uint64_t) override
     {
         return d_decoder.pull(reinterpret_cast<std::uint8_t*>(out), room);
@@ -216,13 +217,13 @@ private:
             return d_decoder.push(reinterpret_cast<const std::int8_t*>(items), count);
         });
         d_input_tags.release(next_item(in), [this](held_tag tag) {
-            tag.offset /= d_times;
+            tag.offset /= d_options.times;
             d_tags.hold(std::move(tag));
         });
         return some;
     }
 
-    const unsigned d_times;
+    const repetition_options d_options;
     repetition_decoder d_decoder;
 };
 
