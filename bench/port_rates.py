@@ -57,6 +57,8 @@ class ring(gr.sync_block):
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
+        if n > self.size // 2: # what is never written would be decoded too
+            raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:
             n = min(n, self.size - self.done)
             at = self.done % len(self.items)
@@ -296,12 +298,12 @@ def measure(options):
     for output, item_bits in ("symbols", SYNC_BITS), ("llr", 1), ("posteriors", SYNC_BITS / 32):
         hop = dict(bytes_in_per_bit=2, bytes_out_per_bit=(4 if output == "posteriors" else 1)
                    / item_bits)
-        c.add(f"sync {output}, frame_items", lambda: ring(slots, big // 4),
+        c.add(f"sync {output}, frame_items", lambda: ring(slots, big // 2),
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
     ended = sync_slots(room=0) # those that neither gain nor lose
-    c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 4),
+    c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 2),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
     c.recording("recording sync frames", slots, sync(**frame), SYNC_BITS)

@@ -49,7 +49,7 @@ KINDS = {
 def source(kind):
     """Frames for synchronisation, which takes longer over noise; zeros for others."""
     if kind == "sync framed":
-        return ring(SLOTS, 64 << 20)
+        return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])
 
 
