@@ -327,7 +327,7 @@ struct ldpc_options : run_options {
     double offset = -1;
     double normalization = -1; //!< factor; negative: the code's own
     unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive value means
-    bool lend_bits = false; //!< memory is lent for what pull_bits() gives, not packed
+    bool lend_bits = false;    //!< memory is lent for what pull_bits() gives, not packed
     //! Symbols of XFECFRAMEs in place of channel values: format and llr_scale do not
     //! count then, and positive_bit is of LLRs that are given.
     ldpc_symbols symbols = ldpc_symbols::none;

@@ -247,7 +247,7 @@ struct viterbi_options : run_options {
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
     unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
-    bool lend_bits = false; //!< memory is lent for what pull_bits() gives, not packed
+    bool lend_bits = false;    //!< memory is lent for what pull_bits() gives, not packed
 
     //! "auto": finds by itself where a pair and a puncturing period begin, and what else
     //! lock_constellation says; "off". Terminated frames that follow one another without
