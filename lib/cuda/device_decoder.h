@@ -224,11 +224,14 @@ protected:
                      std::size_t bytes)
     {
         const auto& [to, rows] = memory.lent;
-        const auto* const from = static_cast<const std::byte*>(output) + rows.first;
         if (!memory.lent.in_place_of_output()) {
             copy_out(s, memory.output, output, bytes);
-            return to ? copy_out(s, to, s.bits->get(), rows.total()) : void();
+            if (to) {
+                copy_out(s, to, s.bits->get(), rows.total());
+            }
+            return;
         }
+        const auto* const from = static_cast<const std::byte*>(output) + rows.first;
         if (rows.pitch == rows.bytes) {
             return copy_out(s, to, from, rows.total());
         }

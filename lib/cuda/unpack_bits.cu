@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* What a GPU has decoded becomes one bit per byte there, for memory that is lent. */
+
 #include "unpack_bits.h"
 #include <algorithm>
 

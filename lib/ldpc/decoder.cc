@@ -398,8 +398,7 @@ private:
         }
     }
 
-    // What is given of each frame. Frames of several codes are
-    // of several sizes.
+    // What is given of each frame. Frames of several codes are of several sizes.
     output_rows rows_of(const std::vector<frame_batch::frame>& frames) const
     {
         const auto& code = d_options.codes[frames.front().code];
